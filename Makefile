@@ -14,7 +14,7 @@ LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' long.Only .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short test-long race explore mutants mutants-changed fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
+.PHONY: help up build test test-short test-long race explore prove mutants mutants-changed fuzz lint generate verify bench scale vuln release release-check release-push chart-test helm-test gitops-test upgrade-test
 
 help: ## print these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ race: ## run the packages that share memory under the race detector
 explore: ## explore N seeded scenarios (default 10000) in virtual time and disturb golden ones more often; report in bin/exploration.md
 	@mkdir -p bin
 	MUSTER_LONG=1 $(GO) test ./test/explore -v -timeout 8h -skip '^TestLongExplore$$' -args -n $(N) -disturb 100 -report $(CURDIR)/bin/exploration.md
+
+prove: MACHINES = 2
+prove: ## explore every state of pools of at most MACHINES machines; FLAGS="-usual" takes three cases of the largest number
+	$(GO) test ./test/prove -run 'TestProve$$' -v -timeout 24h -args -machines $(MACHINES) $(FLAGS)
 
 mutants: ## run every mistake of docs/mutations.md until a test notices it
 	$(GO) test ./test/mutants -run TestLongMutants -v -timeout 2h -args -all
@@ -77,7 +81,10 @@ vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:
 	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...
 
 release: helm-test bin/release-tool ## build a release into bin/release/VERSION, without Docker: VERSION=v0.1.0 [PLATFORMS=linux/amd64,linux/arm64]
-	bin/release-tool -version '$(VERSION)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)') $(RELEASE_FLAGS)
+	bin/release-tool -version '$(VERSION)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)') $(if $(IMAGE),-image '$(IMAGE)') $(RELEASE_FLAGS)
+
+release-push: bin/release-tool ## push the image of bin/release/VERSION: VERSION=v0.1.0 [IMAGE=ghcr.io/muster-project/muster]
+	bin/release-tool -push 'bin/release/$(VERSION)' $(if $(IMAGE),-image '$(IMAGE)')
 
 release-check: bin/release-tool ## verify the checksums of bin/release/VERSION and start its image's manager (Linux, as root)
 	bin/release-tool -check 'bin/release/$(VERSION)'

@@ -51,6 +51,8 @@ type Target[S any] struct {
 	// ByEvent is true if an event (an edit, a change of a Node) asked for the pass before the next look is due. What only other clients change
 	// beside the group is found by the looks that are due, and need not be read for an event.
 	ByEvent bool
+	// Search is for which other groups the observation looks: the pool's own does not exist, and the next step is to create it.
+	Search Search
 	// Deleting is true if the pool is being deleted: what no longer shows must be known to be gone before its object is let go.
 	Deleting bool
 	// Spec is the kind's own specification. It must not be changed.
@@ -63,12 +65,26 @@ const AdoptedTemplate = pool.AdoptedKey + "-template"
 // NoSharedCache is the MaxAge of an observation that is wholly new.
 const NoSharedCache time.Duration = -1
 
+// Search tells which groups of other names could be the pool's, so that none is created beside them.
+type Search struct {
+	// Tagged are the groups whose tags name the pool's object, whatever their owner ID is: the object may have been applied again without
+	// the one that it had.
+	Tagged bool
+	// Provider is the group that the ecosystem's provider makes for the object. Nothing but the cluster's and the object's name connects it
+	// with the pool.
+	Provider bool
+	// Since is when the object was created: a list of groups from before it may lack one that was created just before. Zero is unknown.
+	Since time.Time
+}
+
 // Owner is who a cloud object belongs to. The ID decides; the rest is for people and for other tools.
 type Owner struct {
 	// ID survives moves, backup and restore of the Kubernetes object, and is never reused.
 	ID string
 	// Cluster, Namespace and Name of the infrastructure object's cluster and of the object.
 	Cluster, Namespace, Name string
+	// Kind of the object, for commands in messages: awsmachinepool.
+	Kind string
 	// GroupName, when set, is the name that the cloud's group shall have instead of the derived one.
 	GroupName string
 }

@@ -81,17 +81,3 @@ func TestPlain(t *testing.T) {
 		t.Errorf("want a long message cut between letters, got %d bytes: %q", len(long), long[len(long)-8:])
 	}
 }
-
-// TestOwnerTags holds the names of the tags by which everything in the clouds is known.
-func TestOwnerTags(t *testing.T) {
-	t.Parallel()
-	o := Owner{ID: "id", Cluster: "c", Namespace: "ns", Name: "p"}
-	for between, want := range map[string]map[string]string{
-		"/": {"muster.dev/owner": "id", "muster.dev/cluster": "c", "muster.dev/namespace": "ns", "muster.dev/pool": "p"},
-		"_": {"muster.dev_owner": "id", "muster.dev_cluster": "c", "muster.dev_namespace": "ns", "muster.dev_pool": "p"},
-	} {
-		if diff := cmp.Diff(want, o.Tags(between)); diff != "" {
-			t.Errorf("tags with %q (-want +got):\n%s", between, diff)
-		}
-	}
-}

@@ -25,6 +25,20 @@ type attempt struct {
 	due time.Time
 }
 
+// attempts are such changes by kind of step and by what was to change.
+type attempts map[pool.StepKind]map[string]attempt
+
+// attemptsAfter returns the attempts that are still about the same change after something else of the pool was changed. A rollout is not:
+// it may be wanted again for another reason.
+func (r *record) attemptsAfter(is generations) attempts {
+	if is.target == "" || is.target != r.target {
+		return nil
+	}
+	kept := maps.Clone(r.attempts)
+	delete(kept, pool.StartProviderRollout)
+	return kept
+}
+
 // begun records that a step was accepted, and returns true if all of it had been accepted before without a visible effect.
 func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (repeated bool) {
 	_, repeated = r.tried(s, o, t, now, true)
@@ -62,7 +76,7 @@ func (r *record) tried(s pool.Step, o pool.Observed, t pool.Traits, now time.Tim
 		}
 	}
 	if r.attempts == nil {
-		r.attempts = map[pool.StepKind]map[string]attempt{}
+		r.attempts = attempts{}
 	}
 	r.attempts[s.Kind] = after
 	return until, repeated && len(after) > 0
@@ -92,11 +106,11 @@ func (a *attempt) abandoned(now time.Time) bool {
 
 // sawEffects drops the attempts whose effect is visible or not wanted any more, and marks those whose effect is missing. While the cloud is
 // at work on the group none of these can be told.
-func (r *record) sawEffects(o pool.Observed, now time.Time) {
+func (l attempts) sawEffects(o pool.Observed, now time.Time) {
 	if o.Group != nil && o.Group.Busy != nil {
 		return
 	}
-	for kind, list := range r.attempts {
+	for kind, list := range l {
 		e, count := effects[kind], len(list)
 		maps.DeleteFunc(list, func(key string, _ attempt) bool { return !e.missing(o, key) })
 		progress := len(list) < count
@@ -115,14 +129,14 @@ func (r *record) sawEffects(o pool.Observed, now time.Time) {
 			list[key] = a
 		}
 		if len(list) == 0 {
-			delete(r.attempts, kind)
+			delete(l, kind)
 		}
 	}
 }
 
 // resting returns why a step waits: all of it was accepted before without a visible effect, and the back-off lasts.
-func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (pool.Cause, bool) {
-	list := r.attempts[s.Kind]
+func (l attempts) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (pool.Cause, bool) {
+	list := l[s.Kind]
 	if len(list) == 0 {
 		return pool.Cause{}, false
 	}
@@ -132,7 +146,7 @@ func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.T
 			return pool.Cause{}, false
 		}
 	}
-	if none := r.noEffect(s.Kind); none != nil {
+	if none := l.noEffect(s.Kind); none != nil {
 		cause = pool.Cause{Reason: pool.NoEffect, Message: none.Error()}
 	}
 	return cause, true
@@ -140,14 +154,14 @@ func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.T
 
 // withoutResting returns a step that changes instances in place without those that have accepted the change before, show no effect, and
 // wait for their back-off. Other instances that come later would otherwise have them changed again with every pass.
-func (r *record) withoutResting(s pool.Step, now time.Time) pool.Step {
+func (l attempts) withoutResting(s pool.Step, now time.Time) pool.Step {
 	switch s.Kind {
 	case pool.Apply, pool.Protect, pool.Unprotect:
 	default:
 		return s
 	}
 	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool {
-		a, known := r.attempts[s.Kind][t.ID]
+		a, known := l[s.Kind][t.ID]
 		return known && now.Before(a.until)
 	})
 	if len(left) > 0 {
@@ -157,9 +171,9 @@ func (r *record) withoutResting(s pool.Step, now time.Time) pool.Step {
 }
 
 // noEffect returns the changes of a kind of step that show no effect, or nil.
-func (r *record) noEffect(kind pool.StepKind) error {
+func (l attempts) noEffect(kind pool.StepKind) error {
 	var items []string
-	for _, a := range r.attempts[kind] {
+	for _, a := range l[kind] {
 		if a.failed {
 			items = append(items, a.name)
 		}
@@ -172,10 +186,10 @@ func (r *record) noEffect(kind pool.StepKind) error {
 }
 
 // unresponsive returns the instances that a kind of step has changed without effect, by kind of step.
-func (r *record) unresponsive() map[pool.StepKind]map[string]bool {
+func (l attempts) unresponsive() map[pool.StepKind]map[string]bool {
 	var out map[pool.StepKind]map[string]bool
 	for _, kind := range []pool.StepKind{pool.Apply, pool.Protect, pool.Unprotect} {
-		for key, a := range r.attempts[kind] {
+		for key, a := range l[kind] {
 			if !a.failed {
 				continue
 			}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,56 @@ func TestErrorsWhileDeleting(t *testing.T) {
 				t.Errorf("want it gone once the cloud reports that nothing is left, got %+v", out)
 			}
 		})
+	}
+}
+
+// TestALostReplyOfACreationIsCounted holds that a creation counts from the request that may have reached the cloud, and not from one that
+// was refused: a group whose creation was not answered may appear after a look that shows none.
+func TestALostReplyOfACreationIsCounted(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		err   error
+		waits bool
+	}{
+		{"accepted", nil, true},
+		{"reply lost", &cloud.Error{Kind: cloud.Unavailable, Code: cloud.CodeNoReply}, true},
+		{"an error that no cloud answered", errors.New("connection reset"), true},
+		{"refused", &cloud.Error{Kind: cloud.Denied}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := rest(t)
+			there := s.driver.observed
+			s.pass()
+			s.driver.observed = pool.Observed{Versions: there.Versions, Wanted: there.Wanted}
+			if c.err != nil {
+				s.driver.refusing[pool.CreateGroup] = c.err
+			}
+			s.after(time.Minute)
+			if !strings.Contains(s.driver.began(), "CreateGroup") {
+				t.Fatalf("want the group asked for, got %s", s.driver.began())
+			}
+			s.facts.Desired.Deleting, s.facts.Generation, s.driver.observed = true, "2", pool.Observed{Versions: there.Versions}
+			out := s.after(time.Second)
+			if waits := !out.Started && out.RequeueAfter == 9*time.Second; waits != c.waits {
+				t.Errorf("want it waited for a second look %t, got %+v", c.waits, out)
+			}
+		})
+	}
+}
+
+// TestACreationEndsWhatADeletionHasProven holds that a group which was seen to be deleted proves nothing about the one created after it.
+func TestACreationEndsWhatADeletionHasProven(t *testing.T) {
+	s := rest(t)
+	there := s.driver.observed
+	s.driver.observed = pool.Observed{Versions: there.Versions, Wanted: there.Wanted, Group: &pool.Group{ID: "g", Deleting: true}}
+	s.pass()
+	s.driver.observed.Group = nil
+	if s.after(time.Second); s.driver.began() != "CreateGroup" {
+		t.Fatalf("want the group created, got %s", s.driver.began())
+	}
+	s.facts.Desired.Deleting, s.facts.Generation, s.driver.observed = true, "2", pool.Observed{}
+	if out := s.after(time.Minute); out.Plan.DeletionComplete {
+		t.Errorf("want a second look before the object goes, got %+v", out)
 	}
 }
 

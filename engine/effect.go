@@ -69,9 +69,15 @@ var effects = map[pool.StepKind]effect{
 	pool.Resize: {
 		items: func(s pool.Step, _ pool.Observed, _ pool.Traits) []item {
 			size := fmt.Sprintf("size %d", s.Size)
+			if s.Cause.Reason == pool.Unfilled {
+				return []item{{pool.Unfilled, size}}
+			}
 			return []item{{size, size}}
 		},
 		missing: func(o pool.Observed, key string) bool {
+			if key == pool.Unfilled {
+				return o.Unfilled() > 0
+			}
 			// A cloud that reports a failure to bring machines has done what it can.
 			return o.Group != nil && o.Group.ScaleUpFailedAt.IsZero() && fmt.Sprintf("size %d", o.Group.Size) != key
 		},

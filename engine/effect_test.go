@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -59,102 +60,105 @@ func noEffectOf(out engine.Outcome, kind pool.StepKind) string {
 	return ""
 }
 
+// aStepWithoutEffectBacksOffCases are the cases of TestAStepWithoutEffectBacksOff.
+var aStepWithoutEffectBacksOffCases = map[string]struct {
+	reason string
+	change func(*scene)
+	kind   pool.StepKind
+	names  string
+}{
+	"field": {
+		"a cloud that does not know a field accepts it", func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} },
+		pool.UpdateGroup, warmup,
+	},
+	"two fields": {
+		"all that are ignored are named", func(s *scene) { s.driver.observed.Group.Drift = []string{"spec.lifecycleHooks", warmup} },
+		pool.UpdateGroup, warmup + ", spec.lifecycleHooks",
+	},
+	"template of the group": {
+		"the group goes on launching from the old version", func(s *scene) {
+			old := s.driver.observed.Versions[0]
+			s.driver.observed.Versions = []pool.Template{{Ref: "t:2", Content: old.Content, Data: old.Data}, old}
+		},
+		pool.UpdateGroup, "template t:2",
+	},
+	"content of the template": {
+		"the template keeps the old content, whatever its new version is called", func(s *scene) { s.driver.observed.Wanted.Content = "v1:b" },
+		pool.PutTemplate, "template",
+	},
+	"size": {
+		"nothing is launched", func(s *scene) { s.facts.Desired.Replicas = 3 },
+		pool.Resize, "size 3",
+	},
+	"group": {
+		"the group never exists", func(s *scene) { s.driver.observed.Group = nil },
+		pool.CreateGroup, "group",
+	},
+	"adoption": {
+		"the cloud drops the owner tags", func(s *scene) {
+			s.driver.observed = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"},
+				Unowned: &pool.Unowned{Name: "g", Group: "group g", OfCluster: true}}
+			s.facts.Desired.Adopt.Name = "g"
+		},
+		pool.Adopt, "owner tags of group g",
+	},
+	"instance that stays": {
+		"the instance goes on running", func(s *scene) {
+			s.facts.Desired.Replicas = 1
+			s.cluster.nodes["aws://i-2"] = pool.Node{Name: "node", Joined: epoch, Cordoned: true, DrainStarted: epoch}
+		},
+		pool.Remove, "instance i-2",
+	},
+	"protection": {
+		"the instances stay exposed", func(s *scene) {
+			for k := range s.driver.observed.Instances {
+				s.driver.observed.Instances[k].ScaleInUnprotected = true
+			}
+		},
+		pool.Protect, "scale-in protection of instance i-1, scale-in protection of instance i-2",
+	},
+	"protection taken off": {
+		"the autoscaler can remove nothing", func(s *scene) {
+			s.facts.Desired.ReplicasManagedExternally = true
+			for k := range s.driver.observed.Instances {
+				s.driver.observed.Instances[k].ScaleInProtected = true
+			}
+		},
+		pool.Unprotect, "removed scale-in protection of instance i-1, removed scale-in protection of instance i-2",
+	},
+	"change in place": {
+		"the instances never get what the group has",
+		func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} },
+		pool.Apply, "spec.additionalTags of instance i-2",
+	},
+	"default version": {
+		"the old version stays the default", func(s *scene) {
+			s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: "t:0", Content: "v1:z", Undeletable: true})
+		},
+		pool.DefaultTemplate, "default version t:1",
+	},
+	"old versions": {
+		"they are never gone", func(s *scene) {
+			for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
+				s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
+			}
+		},
+		pool.PruneTemplates, "version t:-3",
+	},
+	"prerequisite": {
+		"it is never as the group needs it", func(s *scene) { s.driver.observed.MissingPrerequisites = []string{"role"} },
+		pool.EnsurePrerequisites, "role",
+	},
+	"deletion": {
+		"the group stays", func(s *scene) {
+			s.facts.Desired.Deleting, s.facts.Desired.NoDrain = true, &pool.Cause{Reason: "ClusterDeleted"}
+		},
+		pool.DeleteGroup, "group",
+	},
+}
+
 func TestAStepWithoutEffectBacksOff(t *testing.T) {
-	for name, c := range map[string]struct {
-		reason string
-		change func(*scene)
-		kind   pool.StepKind
-		names  string
-	}{
-		"field": {
-			"a cloud that does not know a field accepts it", func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} },
-			pool.UpdateGroup, warmup,
-		},
-		"two fields": {
-			"all that are ignored are named", func(s *scene) { s.driver.observed.Group.Drift = []string{"spec.lifecycleHooks", warmup} },
-			pool.UpdateGroup, warmup + ", spec.lifecycleHooks",
-		},
-		"template of the group": {
-			"the group goes on launching from the old version", func(s *scene) {
-				old := s.driver.observed.Versions[0]
-				s.driver.observed.Versions = []pool.Template{{Ref: "t:2", Content: old.Content, Data: old.Data}, old}
-			},
-			pool.UpdateGroup, "template t:2",
-		},
-		"content of the template": {
-			"the template keeps the old content, whatever its new version is called", func(s *scene) { s.driver.observed.Wanted.Content = "v1:b" },
-			pool.PutTemplate, "template",
-		},
-		"size": {
-			"nothing is launched", func(s *scene) { s.facts.Desired.Replicas = 3 },
-			pool.Resize, "size 3",
-		},
-		"group": {
-			"the group never exists", func(s *scene) { s.driver.observed.Group = nil },
-			pool.CreateGroup, "group",
-		},
-		"adoption": {
-			"the cloud drops the owner tags", func(s *scene) {
-				s.driver.observed = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"},
-					Unowned: &pool.Unowned{Name: "g", Group: "group g"}}
-				s.facts.Desired.Adopt.Name = "g"
-			},
-			pool.Adopt, "owner tags of group g",
-		},
-		"instance that stays": {
-			"the instance goes on running", func(s *scene) {
-				s.facts.Desired.Replicas = 1
-				s.cluster.nodes["aws://i-2"] = pool.Node{Name: "node", Joined: epoch, Cordoned: true, DrainStarted: epoch}
-			},
-			pool.Remove, "instance i-2",
-		},
-		"protection": {
-			"the instances stay exposed", func(s *scene) {
-				for k := range s.driver.observed.Instances {
-					s.driver.observed.Instances[k].ScaleInUnprotected = true
-				}
-			},
-			pool.Protect, "scale-in protection of instance i-1, scale-in protection of instance i-2",
-		},
-		"protection taken off": {
-			"the autoscaler can remove nothing", func(s *scene) {
-				s.facts.Desired.ReplicasManagedExternally = true
-				for k := range s.driver.observed.Instances {
-					s.driver.observed.Instances[k].ScaleInProtected = true
-				}
-			},
-			pool.Unprotect, "removed scale-in protection of instance i-1, removed scale-in protection of instance i-2",
-		},
-		"change in place": {
-			"the instances never get what the group has",
-			func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} },
-			pool.Apply, "spec.additionalTags of instance i-2",
-		},
-		"default version": {
-			"the old version stays the default", func(s *scene) {
-				s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: "t:0", Content: "v1:z", Undeletable: true})
-			},
-			pool.DefaultTemplate, "default version t:1",
-		},
-		"old versions": {
-			"they are never gone", func(s *scene) {
-				for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
-					s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
-				}
-			},
-			pool.PruneTemplates, "version t:-3",
-		},
-		"prerequisite": {
-			"it is never as the group needs it", func(s *scene) { s.driver.observed.MissingPrerequisites = []string{"role"} },
-			pool.EnsurePrerequisites, "role",
-		},
-		"deletion": {
-			"the group stays", func(s *scene) {
-				s.facts.Desired.Deleting, s.facts.Desired.NoDrain = true, &pool.Cause{Reason: "ClusterDeleted"}
-			},
-			pool.DeleteGroup, "group",
-		},
-	} {
+	for name, c := range aStepWithoutEffectBacksOffCases {
 		t.Run(name, func(t *testing.T) {
 			s := ignoring(t, c.change)
 			if out := s.pass(); !out.Started || out.Repeated || out.Plan.Step.Kind != c.kind {
@@ -220,6 +224,29 @@ func TestAStepWithoutEffectStopsNoOther(t *testing.T) {
 	check(t, "steps", tries+2, len(s.driver.starts))
 }
 
+// TestAMissingEffectIsReportedAfterHalfAMinute holds since when a change counts as one without effect: three times as long as reads are
+// behind, and after more than one attempt.
+func TestAMissingEffectIsReportedAfterHalfAMinute(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	began := s.facts.Now
+	s.pass()
+	for noEffectOf(s.after(time.Second), pool.UpdateGroup) == "" && s.facts.Now.Sub(began) < time.Hour {
+	}
+	check(t, "reported after", 30*time.Second, s.facts.Now.Sub(began))
+	if n := len(s.driver.starts); n < 2 {
+		t.Errorf("want more than one attempt before, got %d", n)
+	}
+}
+
+// TestAnEffectIsNotMissedWhileTheCloudIsAtWork holds that a group on which the cloud works shows no effect of a change before it is done.
+func TestAnEffectIsNotMissedWhileTheCloudIsAtWork(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+	s.play(10 * time.Second)
+	s.driver.observed.Group.Busy = &pool.Cause{Reason: "Updating"}
+	s.play(time.Minute)
+	check(t, "refused while the cloud is at work", map[pool.StepKind]error(nil), s.pass().Refused)
+}
+
 // What was asked for may be right after an edit.
 func TestAnEditEndsTheBackoffOfAStepWithoutEffect(t *testing.T) {
 	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
@@ -231,6 +258,32 @@ func TestAnEditEndsTheBackoffOfAStepWithoutEffect(t *testing.T) {
 	s.facts.Generation = "2"
 	if out := s.pass(); !out.Started || out.Repeated || out.Refused != nil {
 		t.Errorf("want the step begun as news, got %+v", out)
+	}
+}
+
+// TestAnotherChangeKeepsTheBackoffOfAStepWithoutEffect holds that a change without effect is not made again for each new size of the pool.
+func TestAnotherChangeKeepsTheBackoffOfAStepWithoutEffect(t *testing.T) {
+	for _, c := range []struct {
+		name, why, target string
+		rested            bool
+	}{
+		{"another size", "the field and what it should be are as before", "1", true},
+		{"another field", "it may be right now", "2", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
+			s.facts.TargetGeneration = "1"
+			s.play(10 * time.Minute)
+			s.pass()
+			tries := len(s.driver.starts)
+			for n := range 5 {
+				s.facts.Generation, s.facts.TargetGeneration = fmt.Sprint("edit ", n), c.target
+				s.after(time.Second)
+			}
+			if rested := len(s.driver.starts) == tries; rested != c.rested {
+				t.Errorf("%s: want it left in its back-off %t, got %d more attempts", c.why, c.rested, len(s.driver.starts)-tries)
+			}
+		})
 	}
 }
 

@@ -34,13 +34,19 @@ type Input[S any] struct {
 	// ContentGeneration is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else
 	// has changed. Empty if that is not known.
 	ContentGeneration string
+	// TargetGeneration is Generation without what changes no field of the group: the number of replicas, the bootstrap data, how instances
+	// are replaced. While it stays, changes that the cloud has accepted and that show no effect go on waiting for their back-off. Empty if
+	// that is not known.
+	TargetGeneration string
 	// Edited is true if the object's status tells of another size than the pool asks for, or the pool is being deleted: after a start of
 	// the process such a pool comes before those of which nothing is known.
 	Edited bool
 	// NeedsFreshRead, when set, reports whether an observation contradicts what is known elsewhere, so that the cloud is read again before
 	// anything rests on it.
 	NeedsFreshRead func(pool.Observed) bool
-	Now            time.Time
+	// Created is when the object was created; zero is unknown.
+	Created time.Time
+	Now     time.Time
 }
 
 // Nodes is the workload cluster as one pass needs it.
@@ -51,12 +57,29 @@ type Nodes interface {
 	// FindUncached is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
 	// before machines go that have no node as far as Find knows.
 	FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error)
-	// Empty reports which of the nodes of the given provider keys have no pod that a drain would evict. A key that is left out is not
-	// known. It is called before instances are chosen, for nodes that others cordoned.
-	Empty(ctx context.Context, keys []string) (map[string]bool, error)
+	// Evictable reports what a drain would find on the nodes of the given provider keys. A key that is left out is not known. It is called
+	// before instances are chosen, for nodes that others cordoned, and for those that may go in place of one whose drain is blocked.
+	Evictable(ctx context.Context, keys []string) (map[string]pool.Evictable, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait. With a *PartialError it
 	// has begun for all targets but those that the error names.
 	Start(ctx context.Context, s pool.Step) error
+}
+
+// NodesRefusedError is the error of a workload cluster that is not asked before a user changes something.
+type NodesRefusedError struct {
+	// Message is the object, what is wrong with it and what to write instead.
+	Message string
+}
+
+// Error returns the message.
+func (e *NodesRefusedError) Error() string { return e.Message }
+
+// refusal returns the message of a workload cluster that is not asked; empty for any other error.
+func refusal(err error) string {
+	if refused := new(NodesRefusedError); errors.As(err, &refused) {
+		return refused.Message
+	}
+	return ""
 }
 
 // PartialError is the error of a step that was begun for some of its targets.
@@ -142,7 +165,7 @@ func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 // Run is one pass. It asks the cloud once, or twice if an older answer was good enough until something is to be changed; it starts at most
 // one step, and never waits. Nil Lookups store nothing.
 func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Outcome {
-	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.ContentGeneration, f.Edited)
+	m := e.memory.of(f.Target.Owner.ID, generations{all: f.Generation, content: f.ContentGeneration, target: f.TargetGeneration}, f.Edited)
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, RequeueAfter: wait, Refused: m.refusals(), RateLimited: m.sparing(f.Now, err)}
 	}
@@ -169,7 +192,7 @@ func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Ou
 	f.Target.ByEvent = f.Now.Before(m.due)
 	exact := false
 	defer func() { m.queue.looked(m.observe.err, exact) }()
-	out := e.look(ctx, *f, n, m)
+	out := e.searched(ctx, f, n, m, e.look(ctx, *f, n, m))
 	if out.Observed.Fresh || out.Observed.GroupFresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
 		f.Target.MaxAge = 0
@@ -182,7 +205,7 @@ func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Ou
 		f.Target.MaxAge = cloud.NoSharedCache
 		out = e.look(ctx, *f, n, m)
 	}
-	return out
+	return e.searched(ctx, f, n, m, out)
 }
 
 // doubts reports whether an observation must be read again.
@@ -206,8 +229,8 @@ func undrains(out Outcome) bool {
 	return out.Seen && out.Plan.Step != nil && out.Plan.Step.Kind == pool.Undrain
 }
 
-// onNodes reports whether a step concerns nodes rather than the cloud.
-func onNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }
+// OnNodes reports whether a step concerns nodes rather than the cloud.
+func OnNodes(k pool.StepKind) bool { return k == pool.Drain || k == pool.Undrain }
 
 // look observes and decides. When the cloud can't be observed, the outcome says so and is not Seen.
 func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Outcome {
@@ -222,22 +245,24 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	observed.FormerNodes = formerNodes(ctx, f, observed, n)
 	name(observed.Instances, f)
 	observed.Versions, observed.BehindUntil = m.presence.marked(observed.Versions, f.Now), m.presence.behindUntil()
-	m.sawEffects(observed, f.Now)
+	m.unfilled = m.unfilled.after(observed, f.Now)
+	observed.UnfilledSince = m.unfilled.since
+	m.attempts.sawEffects(observed, f.Now)
 	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed, m, f.Now)}
-	e.preferUnused(ctx, f, n, m, &out)
+	e.preferEvictable(ctx, f, n, m, &out)
 	return out
 }
 
 // decide asks the domain, again for each step that waits because it was accepted before and shows no effect yet.
 func (e *Engine[S]) decide(f Input[S], o pool.Observed, m *record, now time.Time) pool.Plan {
 	t := e.driver.Traits()
-	f.Desired.StepsInBackoff, f.Desired.Unresponsive = maps.Clone(f.Desired.StepsInBackoff), m.unresponsive()
+	f.Desired.StepsInBackoff, f.Desired.Unresponsive = maps.Clone(f.Desired.StepsInBackoff), m.attempts.unresponsive()
 	for {
 		p := pool.Decide(f.Desired, o, t, f.Now)
 		if p.Step == nil {
 			return p
 		}
-		cause, rests := m.resting(*p.Step, o, t, now)
+		cause, rests := m.attempts.resting(*p.Step, o, t, now)
 		if _, avoided := f.Desired.StepsInBackoff[p.Step.Kind]; !rests || avoided {
 			return p
 		}
@@ -262,6 +287,7 @@ func (e *Engine[S]) confirm(ctx context.Context, f Input[S], n Nodes, m *record,
 		}
 	}
 	nodes, err := n.FindUncached(ctx, keys)
+	o.NodesRefused = refusal(err)
 	if o.NodesUnknown = err != nil; err == nil {
 		attach(o.Instances, nodes)
 	}
@@ -307,6 +333,7 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes)
 		var err error
 		if nodes, err = n.Find(ctx, keys); err != nil {
 			o.NodesUnknown = true
+			o.NodesRefused = refusal(err)
 		}
 	}
 	for k := range instances {

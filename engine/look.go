@@ -13,7 +13,8 @@ import (
 // remembers nothing either, so that it neither waits for a back-off nor causes one. How old an observation may be is said
 // by the facts' target.
 func (e *Engine[S]) Look(ctx context.Context, f Input[S], n Nodes) Outcome {
-	return e.look(ctx, f, n, newMemory().of(f.Target.Owner.ID, f.Generation, "", false))
+	m := newMemory().of(f.Target.Owner.ID, generations{all: f.Generation}, false)
+	return e.searched(ctx, &f, n, m, e.look(ctx, f, n, m))
 }
 
 // formerNodes returns the names of the Ready Nodes of a deleted group's instances, if the instances of a new group would get their IDs. A

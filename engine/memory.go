@@ -21,26 +21,29 @@ type memory struct {
 
 func newMemory() *memory { return &memory{records: map[string]*record{}} }
 
+// generations tell what of the input of a pass has changed: Input.Generation, ContentGeneration and TargetGeneration.
+type generations struct{ all, content, target string }
+
 // of gives the record of an owner. Passes of one owner never overlap (one key of a work queue), so the record itself
 // needs no lock.
-func (m *memory) of(owner, generation, content string, edited bool) *record {
+func (m *memory) of(owner string, is generations, edited bool) *record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.records[owner]
 	if !ok {
-		r = &record{owner: owner, generation: generation, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
+		r = &record{owner: owner, generations: is, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
 		if edited {
 			r.queue.priority = cloud.PriorityOperation
 		}
 		m.records[owner] = r
 	}
-	if r.generation != generation {
+	if r.all != is.all {
 		*r = record{
-			owner: owner, generation: generation, refusal: map[pool.StepKind]failure{},
-			due: r.due, waited: r.waited, shared: r.shared, moving: r.moving, queue: r.changed(content), presence: r.presence,
+			owner: owner, refusal: map[pool.StepKind]failure{}, due: r.due, waited: r.waited, shared: r.shared, moving: r.moving,
+			queue: r.changed(is.content), presence: r.presence, unfilled: r.unfilled, undecided: r.undecided, attempts: r.attemptsAfter(is),
 		}
 	}
-	r.content = content
+	r.generations = is
 	return r
 }
 
@@ -52,7 +55,8 @@ func (m *memory) forget(owner string) {
 
 // record is what is remembered of one owner.
 type record struct {
-	owner, generation, content string
+	owner string
+	generations
 	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation. waited is the time
 	// between the last look and that one.
 	due    time.Time
@@ -74,7 +78,10 @@ type record struct {
 	observe failure
 	refusal map[pool.StepKind]failure
 	// attempts are the changes that the cloud accepted and whose effect is not visible yet, by kind of step and by what was to change.
-	attempts map[pool.StepKind]map[string]attempt
+	attempts attempts
+	unfilled unfilled
+	// undecided is when it was last asked which nodes could be drained in place of one whose drain is blocked.
+	undecided time.Time
 }
 
 // failure is a row of errors without a success in between.
@@ -231,7 +238,7 @@ func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
 func (r *record) refusals() map[pool.StepKind]error {
 	out := map[pool.StepKind]error{}
 	for kind := range r.attempts {
-		if none := r.noEffect(kind); none != nil {
+		if none := r.attempts.noEffect(kind); none != nil {
 			out[kind] = none
 		}
 	}

@@ -131,20 +131,7 @@ func (r *record) untilDeadline(now time.Time, p pool.Plan, wait time.Duration) t
 func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Duration {
 	if out.Started && !out.Repeated {
 		r.moving = now
-		switch s := out.Plan.Step; s.Kind {
-		case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout,
-			pool.CancelProviderRollout,
-			pool.EnsurePrerequisites, pool.CleanUp, pool.Adopt, pool.Apply, pool.Unprotect:
-			if !s.More {
-				return r.movingFirst()
-			}
-		case pool.Protect:
-			if s.More {
-				return unhurried
-			}
-			return r.movingFirst()
-		}
-		return afterStep
+		return r.afterStart(*out.Plan.Step)
 	}
 	if out.Observed.ShortNotice {
 		steady = min(steady, shortNotice)
@@ -159,7 +146,28 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if r.moving.IsZero() {
 		r.moving = now
 	}
+	if out.Plan.Step == nil && r.answered(now) && !r.atWork(out.Observed) {
+		return steady // or the end of the back-off, which comes first
+	}
 	return min(r.movingWait(now), movingMost, steady)
+}
+
+// afterStart returns the time to the next look after a step was started.
+func (r *record) afterStart(s pool.Step) time.Duration {
+	switch s.Kind {
+	case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout,
+		pool.CancelProviderRollout,
+		pool.EnsurePrerequisites, pool.CleanUp, pool.Adopt, pool.Apply, pool.Unprotect:
+		if !s.More {
+			return r.movingFirst()
+		}
+	case pool.Protect:
+		if s.More {
+			return unhurried
+		}
+		return r.movingFirst()
+	}
+	return afterStep
 }
 
 // together returns the time to the next look at a pool at rest that shares its reads with others. Whenever their looks were due before,

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,10 +24,13 @@ type driver struct {
 	refusing map[pool.StepKind]error
 	observes []cloud.Target[int]
 	starts   []pool.Step
+	// launchesOnWrite is the trait.
+	launchesOnWrite bool
 }
 
 func (d *driver) Traits() pool.Traits {
-	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
+	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true,
+		LaunchesOnWrite: d.launchesOnWrite}
 }
 
 func (d *driver) Observe(_ context.Context, t cloud.Target[int]) (pool.Observed, error) {
@@ -57,9 +61,9 @@ type cluster struct {
 	refuses error
 	asked   [][]string
 	starts  []pool.Step
-	// unused are the nodes without pods to evict; weighed counts how often that was asked.
-	unused  map[string]bool
-	weighed int
+	// evictable is what a drain would find on nodes, where it is not pods of which some stay; weighed counts how often that was asked.
+	evictable map[string]pool.Evictable
+	weighed   int
 }
 
 func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
@@ -70,13 +74,13 @@ func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return c.nodes, nil
 }
 
-func (c *cluster) Empty(_ context.Context, keys []string) (map[string]bool, error) {
+func (c *cluster) Evictable(_ context.Context, keys []string) (map[string]pool.Evictable, error) {
 	c.weighed++
-	unused := map[string]bool{}
+	known := map[string]pool.Evictable{}
 	for _, key := range keys {
-		unused[key] = c.unused[key]
+		known[key] = cmp.Or(c.evictable[key], pool.EvictSome)
 	}
-	return unused, c.silent
+	return known, c.silent
 }
 
 func (c *cluster) FindUncached(_ context.Context, keys []string) (map[string]pool.Node, error) {

@@ -45,9 +45,9 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 		}
 		return
 	}
-	*s = m.withoutResting(*s, f.Now)
+	*s = m.attempts.withoutResting(*s, f.Now)
 	var err error
-	if onNodes(s.Kind) {
+	if OnNodes(s.Kind) {
 		err = n.nodes.Start(ctx, *s)
 	} else if err = n.store(ctx, s.Kind, out.Observed.ResolvedLookups); err == nil {
 		err = e.driver.Start(m.queue.since(m.refusal[s.Kind].held).in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
@@ -55,7 +55,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 	m.presence.started(*s, err, f.Now)
 	if err != nil {
 		out.Failed = failedTargets(err)
-		if out.NewError = newError(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
+		if out.NewError = newError(m.refusal[s.Kind].answer(), err); OnNodes(s.Kind) && conflicts(err) {
 			out.NewError = nil // the next pass reads the Node again
 		}
 		m.refused(*s, f.Now, err)

@@ -100,6 +100,10 @@ func TestManagedValidation(t *testing.T) {
 		p.Spec.Name = &name
 		return p
 	}
+	patched := func(p *aksv1.AzureManagedMachinePool, patch string) *aksv1.AzureManagedMachinePool {
+		p.Spec.ASOManagedClustersAgentPoolPatches = []string{patch}
+		return p
+	}
 	dying := agentPool("b", aksv1.ModeSystem)
 	dying.DeletionTimestamp, dying.Finalizers = new(metav1.Unix(1, 0)), []string{"x"}
 	elsewhere := agentPool("b", aksv1.ModeSystem)
@@ -130,6 +134,14 @@ func TestManagedValidation(t *testing.T) {
 		{"of a Cluster that is gone", admissionv1.Delete, system, nil, []client.Object{system}, ""},
 		{"by clusterctl move", admissionv1.Delete, system, nil, []client.Object{cluster(paused), system}, ""},
 		{"one of two", admissionv1.Delete, system, nil, []client.Object{cluster(), system, agentPool("b", "System")}, ""},
+		{"a patch of the owner's tag", admissionv1.Create, nil, patched(agentPool("x", "User"), `{"spec":{"tags":{"muster.dev_owner":"x"}}}`),
+			nil, "spec.asoManagedClustersAgentPoolPatches[0]: spec.tags.muster.dev_owner"},
+		{"a patch of the mode", admissionv1.Update, user, patched(agentPool("a", "User"), `{"spec":{"mode":"System"}}`), nil, "spec.mode is User"},
+		{"a mode that leaves a patch behind", admissionv1.Update, patched(agentPool("a", "User"), `{"spec":{"mode":"User"}}`),
+			patched(agentPool("a", "System"), `{"spec":{"mode":"User"}}`), nil, "spec.mode is System"},
+		{"a patch from before stays changeable", admissionv1.Update, patched(agentPool("a", "User"), `{"spec":{"count":1}}`),
+			patched(agentPool("a", "User"), `{"spec":{"count":1}}`), nil, ""},
+		{"a patch of another field", admissionv1.Create, nil, patched(agentPool("x", "User"), `{"spec":{"enableCustomCATrust":true}}`), nil, ""},
 		{"a User pool", admissionv1.Delete, user, nil, []client.Object{cluster(), user}, ""},
 	} {
 		reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.there...).Build()
@@ -172,6 +184,11 @@ func TestASOValidation(t *testing.T) {
 		{"what only the operator does", nil, pool(manifest(`{"operatorSpec":{"configMapExpressions":[]}}`)),
 			"spec.resources[0].spec.operatorSpec"},
 		{"a reference to another manifest", nil, pool(manifest(`{"vnetSubnetReference":{"name":"x"}}`)), "armId"},
+		{"another namespace", nil, pool(strings.Replace(manifest(`{}`), `"name":"c-pool0"`, `"name":"c-pool0","namespace":"other"`, 1)),
+			"spec.resources[0].metadata.namespace: found other, must be absent or default"},
+		{"the same namespace", nil, pool(strings.Replace(manifest(`{}`), `"name":"c-pool0"`, `"name":"c-pool0","namespace":"default"`, 1)), ""},
+		{"the owner's tag", nil, pool(manifest(`{"tags":{"Muster.dev_owner":"x"}}`)), "spec.resources[0].spec.tags.Muster.dev_owner"},
+		{"a mode as Azure takes it", nil, pool(manifest(`{"MODE":"System"}`)), "write mode"},
 		{"another agent pool", good, pool(manifest(`{"azureName":"pool1"}`)), "spec.resources[0].spec.azureName"},
 		{"the same agent pool", good, pool(manifest(`{"azureName":"pool0","vmSize":"L"}`)), ""},
 		{"an object from before stays changeable", pool(), pool(), ""},

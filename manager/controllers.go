@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/muster-project/muster/cloud/trace"
-	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
 	"github.com/muster-project/muster/providers"
@@ -73,12 +73,11 @@ func (m *Manager) connect(p providers.Provider, o Options) (*providers.Connectio
 }
 
 func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
-	reviewer := access.New(m.GetClient(), nil)
 	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter,
 		Passes:     trace.NewPasses(o.Tracer),
 		SyncLabels: o.SyncLabels, SyncAnnotations: o.SyncAnnotations,
 		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
-			return reviewer.MayWatch(ctx, gvk, o.Namespace)
+			return m.reviewer.MayWatch(ctx, gvk, o.Namespace)
 		}}
 	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.MachinePool})
 }
@@ -94,9 +93,13 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		Steady:       o.Steady,
 
 		IdentityNamespace: o.IdentityNamespace,
-		Passes:            trace.NewPasses(o.Tracer),
-		Metrics:           m.pools,
-		Definitions:       m.kinds.Checker,
+		OwnCredentials:    o.OwnCredentials,
+		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
+			return m.reviewer.MayWatch(ctx, gvk, corev1.NamespaceAll)
+		},
+		Passes:      trace.NewPasses(o.Tracer),
+		Metrics:     m.pools,
+		Definitions: m.kinds.Checker,
 
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,

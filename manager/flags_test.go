@@ -3,6 +3,7 @@ package manager_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -38,13 +39,48 @@ func TestFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, tc := range map[string]struct {
-		reason string
-		args   []string
-		env    func(string) string
-		check  func(o manager.Options) bool
-		err    string
-	}{
+	cases := flagCases(certs)
+	maps.Copy(cases, credentialFlags)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, err := manager.EnabledGates(); err != nil {
+				t.Fatal(err)
+			}
+			featuregatetesting.SetFeatureGatesDuringTest(t, feature.Gates, featuregatetesting.FeatureOverrides{gates.MusterMachinePools: true,
+				gates.MachinePoolMachines: false, gates.SkipMachinePoolModelReconciliation: false})
+			if tc.env == nil {
+				tc.env = environment()
+			}
+			f, err := flags.Parse(tc.args, tc.env)
+			var o manager.Options
+			if err == nil {
+				o, err = f.Options(tc.env)
+			}
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
+				}
+				return
+			}
+			if err != nil || !tc.check(o) {
+				t.Errorf("%s: got %v, %+v", tc.reason, err, o)
+			}
+		})
+	}
+}
+
+// flagCase is a command line with its environment, and what the manager is configured to.
+type flagCase struct {
+	reason string
+	args   []string
+	env    func(string) string
+	check  func(o manager.Options) bool
+	err    string
+}
+
+// flagCases are those of the ecosystem's managers and of certificates, mounted ones in the folder certs.
+func flagCases(certs string) map[string]flagCase {
+	return map[string]flagCase{
 		"defaults": {
 			reason: "the ecosystem's defaults, with certificates of one's own making in a pod",
 			env:    environment("POD_NAMESPACE", "muster-system"),
@@ -139,32 +175,39 @@ func TestFlags(t *testing.T) {
 		"unknown flag":    {reason: "a misspelt flag is refused", args: []string{"--sync-periods=1m"}, err: "unknown flag"},
 		"arguments":       {reason: "words are no flags", args: []string{"leader-elect"}, err: "want flags alone"},
 		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := manager.EnabledGates(); err != nil {
-				t.Fatal(err)
-			}
-			featuregatetesting.SetFeatureGatesDuringTest(t, feature.Gates, featuregatetesting.FeatureOverrides{gates.MusterMachinePools: true,
-				gates.MachinePoolMachines: false, gates.SkipMachinePoolModelReconciliation: false})
-			if tc.env == nil {
-				tc.env = environment()
-			}
-			f, err := flags.Parse(tc.args, tc.env)
-			var o manager.Options
-			if err == nil {
-				o, err = f.Options(tc.env)
-			}
-			if tc.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.err) {
-					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
-				}
-				return
-			}
-			if err != nil || !tc.check(o) {
-				t.Errorf("%s: got %v, %+v", tc.reason, err, o)
-			}
-		})
 	}
+}
+
+// credentialFlags are those that say which namespaces may use the manager's own credentials.
+var credentialFlags = map[string]flagCase{
+	"credentials": {
+		reason: "every namespace may use the manager's own unless a flag lists some", env: environment("POD_NAMESPACE", "x"),
+		args:  []string{"--credentials-namespaces=*"},
+		check: func(o manager.Options) bool { return o.OwnCredentials == nil },
+	},
+	"credentials of a list": {
+		reason: "the others have none", env: environment("POD_NAMESPACE", "x"), args: []string{"--credentials-namespaces=a,b"},
+		check: func(o manager.Options) bool { return o.OwnCredentials.ByName("b") && !o.OwnCredentials.ByName("c") },
+	},
+	"credentials of none": {
+		reason: "an empty list is no namespace", env: environment("POD_NAMESPACE", "x"), args: []string{"--credentials-namespaces="},
+		check: func(o manager.Options) bool { return o.OwnCredentials != nil && !o.OwnCredentials.ByName("a") },
+	},
+	"credentials by labels": {
+		reason: "a selector alone lists no names", env: environment("POD_NAMESPACE", "x"),
+		args: []string{"--credentials-namespace-selector=a=b"},
+		check: func(o manager.Options) bool {
+			return !o.OwnCredentials.ByName("a") && o.OwnCredentials.Selector.MatchLabels["a"] == "b"
+		},
+	},
+	"credentials of all and some": {
+		reason: "one of the two is a mistake", env: environment("POD_NAMESPACE", "x"), args: []string{"--credentials-namespaces=*,a"},
+		err: "--credentials-namespaces: * is every namespace",
+	},
+	"credentials of a pattern": {
+		reason: "names are exact", env: environment("POD_NAMESPACE", "x"), args: []string{"--credentials-namespaces=team-*"},
+		err: `--credentials-namespaces: want names of namespaces, or *, found "team-*"`,
+	},
 }
 
 func TestJSONLogs(t *testing.T) {

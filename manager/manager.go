@@ -24,7 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
+	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/infrapool/watch"
+	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/providers/all"
@@ -45,13 +48,15 @@ type Manager struct {
 	// pools are told what the passes over pools see.
 	pools *metrics.Pools
 	kinds kinds
+	// reviewer finds out what the manager may watch.
+	reviewer *access.Reviewer
 }
 
 // NewScheme knows every kind that the controllers and webhooks read and write.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	kinds := []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, musterv1.AddToScheme,
 		clusterv1beta1.AddToScheme, clusterv1.AddToScheme, bootstrapv1beta1.AddToScheme, bootstrapv1.AddToScheme,
 	}
 	for _, p := range all.Providers() {
@@ -95,7 +100,7 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
-	m := &Manager{Manager: inner}
+	m := &Manager{Manager: inner, reviewer: access.New(inner.GetClient(), nil)}
 	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addDefinitions,
 		m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
@@ -163,11 +168,13 @@ func (m *Manager) addClusterCache(ctx context.Context, o Options) error {
 		return fmt.Errorf("make the client of the clusters' secrets: %w", err)
 	}
 	m.SecretClient = secrets
-	m.ClusterCache, err = clustercache.SetupWithManager(ctx, m, clusterCacheOptions(secrets, o),
+	guard := kubeconfig.NewGuard()
+	clusters, err := clustercache.SetupWithManager(ctx, m, clusterCacheOptions(guard.Secrets(secrets), o),
 		controller.Options{MaxConcurrentReconciles: o.Concurrency.ClusterCache})
 	if err != nil {
 		return fmt.Errorf("add the cache of workload clusters: %w", err)
 	}
+	m.ClusterCache = guard.Clusters(clusters)
 	return nil
 }
 

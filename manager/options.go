@@ -16,6 +16,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
@@ -73,6 +74,8 @@ type Options struct {
 	WatchFilter string
 	// IdentityNamespace is where the secrets of identities lie that lie in no namespace themselves; empty takes muster-system.
 	IdentityNamespace string
+	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
+	OwnCredentials *common.AllowedNamespaces
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection lets one of several managers work at a time.

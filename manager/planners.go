@@ -21,7 +21,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 		return nil, err
 	}
 	options := infrapool.Options{
-		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace,
+		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace, OwnCredentials: o.OwnCredentials,
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
 	var planners []preview.Planner

@@ -15,6 +15,8 @@ type rollout struct {
 	// blocked, when set, is why no serving instance is replaced now. state is the state of the rollout then.
 	blocked *Cause
 	state   RolloutState
+	// blockedInSpec is true if what blocks it does not pass by itself: the object, or the traits of the cloud.
+	blockedInSpec bool
 	// remediating is 1 while an unhealthy instance may go whose removal shrinks the group: one at a time.
 	remediating int
 }
@@ -117,7 +119,8 @@ func (v *rollout) assess() {
 	if !waits || v.in.o.Group == nil {
 		return
 	}
-	if v.state, v.blocked = v.blockedBySpec(); v.blocked == nil {
+	v.state, v.blocked = v.blockedBySpec()
+	if v.blockedInSpec = v.blocked != nil; !v.blockedInSpec {
 		v.state, v.blocked = v.blockedByState()
 	}
 }
@@ -162,7 +165,7 @@ func (v *rollout) blockedByState() (RolloutState, *Cause) {
 		return RolloutWaiting, &Cause{"TemplateOutOfDate",
 			fmt.Sprintf("the %s does not launch from the wanted %s yet", v.in.t.Group, v.in.t.Template)}
 	case v.in.o.NodesUnknown:
-		return RolloutWaiting, &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
+		return RolloutWaiting, &Cause{"ConnectionDown", v.in.o.NodesUnknownText() + ", so no machine is replaced"}
 	case v.in.o.ProviderRolloutUnknown != nil:
 		return RolloutWaiting, v.in.o.ProviderRolloutUnknown
 	case roll != nil && !roll.ended():
@@ -191,6 +194,9 @@ func (v *rollout) removalIsLost() bool {
 // blockedLimit bounds how many pods a message names.
 const blockedLimit = 3
 
+// DrainBlocked is the reason of a drain that something keeps from ending.
+const DrainBlocked = "DrainBlocked"
+
 // draining says which drains have not ended, and what keeps them.
 func draining(list []Instance) []Cause {
 	var nodes, blocked []string
@@ -211,7 +217,7 @@ func draining(list []Instance) []Cause {
 	}
 	text := fmt.Sprintf("draining %s", firstNames(nodes))
 	if len(blocked) > 0 {
-		return []Cause{{"DrainBlocked", text + "; kept by " + firstNames(blocked)}}
+		return []Cause{{DrainBlocked, text + "; kept by " + firstNames(blocked)}}
 	}
 	return []Cause{{"Draining", text}}
 }

@@ -36,10 +36,13 @@ func newBudget(r *rollout) *budget {
 	if v.rollout.mayReplace() {
 		need = v.surgeNeed
 	}
-	v.minSize = max(v.in.want+min(v.in.surge, need), v.sizeForRemoval())
-	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+min(v.in.surge, v.surgeNeed)))
+	v.minSize = max(v.in.want+v.surgeFor(need), v.sizeForRemoval())
+	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+v.surgeFor(v.surgeNeed)))
 	return v
 }
+
+// surgeFor returns how many instances stand in for so many that go. No more than are wanted are replaced: the others go as surplus.
+func (v *budget) surgeFor(need int) int { return min(v.in.surge, need, v.in.want) }
 
 // room returns how many serving instances the budget lets go now.
 func (v *budget) room() int { return v.fleet.available - v.in.floor() - v.pendingScaleIn() }
@@ -134,7 +137,7 @@ func (v *budget) lowered(list []*member) int {
 	}
 	size := v.in.want
 	if !v.in.t.SupportsStandby {
-		size += min(v.in.surge, need)
+		size += v.surgeFor(need)
 	}
 	return min(max(0, v.in.o.Group.Size-size), len(list))
 }
@@ -209,7 +212,10 @@ func (v *budget) scaleUpStep() *Step {
 	if v.scaleUpInBackoff() != nil || v.planned() != (PlannedSurge{}) && v.planned() != v.in.o.Group.SurgePlanned {
 		return nil
 	}
-	return v.larger()
+	if grow := v.larger(); grow != nil {
+		return grow
+	}
+	return v.refillStep()
 }
 
 // larger returns the step that raises the size, or nil. A size that was lowered out of band below what exists is raised to what exists: the

@@ -44,8 +44,9 @@ type member struct {
 	cause  Cause
 	// staleCause is why it would be replaced if it did not go for a more important reason.
 	staleCause *Cause
-	// selected is true if its turn has come, yields if its drain is ended for one that is marked. The selection sets them.
-	selected, yields bool
+	// selected is true if its turn has come, yields if its drain is ended for one that is marked, passedOver if another one is surplus in its
+	// place because its drain is blocked. The selection sets them.
+	selected, yields, passedOver bool
 	// rank, zone, born and hash are what the queue is ordered by.
 	rank int
 	zone int

@@ -38,7 +38,7 @@ type steps struct {
 }
 
 func newSteps(s *selection) *steps {
-	return &steps{in: s.in, fleet: s.fleet, rollout: s.rollout, budget: s.budget, selection: s, inPlace: newInPlace(s.fleet)}
+	return &steps{in: s.in, fleet: s.fleet, rollout: s.rollout, budget: s.budget, selection: s, inPlace: newInPlace(s.rollout)}
 }
 
 // planKeep plans for a group that exists. The steps stand in the order of their importance; the first one that exists is started, and a
@@ -54,7 +54,7 @@ func planKeep(in *inputs) Plan {
 	begins, rounds := v.drainSteps()
 	remove, release := v.removeUnlessHeld(), v.releaseStep()
 	p.first(in.d, in.allowedDuringOperation(
-		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), v.templateStep(), ensurePrerequisitesStep(in.d, in.o, in.t),
+		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), ensurePrerequisitesStep(in.d, in.o, in.t), v.templateStep(),
 		v.updateGroupStep(), budget.recordSurgeStep(), v.undrainStep(), budget.scaleUpStep(), v.standbyStep(), budget.shrinkStep(),
 		v.releaseBefore(remove, release), remove, begins, release, v.startProviderRolloutStep(), v.inPlace.applyStep(), v.defaultStep(),
 		v.pruneStep(), v.inPlace.protectStep(), v.inPlace.unprotectStep(), rounds)...)
@@ -100,16 +100,25 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	return p
 }
 
-// FormerLeft returns what is left of the instances of a group that is gone and keeps it from being created, because its new instances get
-// their names: Machines that are being deleted, or Nodes that are Ready. kubeadm join rejects the name of a Ready Node, and runs once: the
-// new machine would never join.
+// FormerLeft returns what is left of a former group and keeps the pool's from being created: the group itself while it is being deleted,
+// or, because new instances get the names of its own, Machines that are being deleted and Nodes that are Ready. kubeadm join rejects the
+// name of a Ready Node, and runs once: the new machine would never join.
 func FormerLeft(d Desired, o Observed) *Cause {
+	if o.FormerGroup != nil {
+		return o.FormerGroup
+	}
 	if d.FormerMachines != nil || len(o.FormerNodes) == 0 {
 		return d.FormerMachines
 	}
 	return &Cause{"FormerNodesReady", fmt.Sprintf(
 		"not created while Nodes of its former instances are Ready, because kubeadm join rejects the name of a Ready Node: %s. Look at the "+
 			"machine behind a Node that stays Ready", firstNames(o.FormerNodes))}
+}
+
+// CreatesGroup reports whether the plan for such an observation is to create the pool's group, or what it needs before it, now or once
+// what is waited for has happened.
+func (p Plan) CreatesGroup(d Desired, o Observed) bool {
+	return !d.Deleting && o.Group == nil && o.OwnershipConflict == nil && !p.Quiescent
 }
 
 // first takes the first step that exists and is not in back-off, and records whether there are others.
@@ -216,9 +225,7 @@ func adoptionRefused(asked Adoption, o Observed) *Cause {
 		return &Cause{conflict.Reason, fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case is == nil:
-		return &conflict
-	case is.Owner != "":
+	case is == nil, is.Owner != "":
 		return &conflict
 	case asked.Name == "" && !is.createdForPool():
 		return refuse("%s. %s", conflict.Message, AdoptionHint(is.Name))
@@ -231,6 +238,8 @@ func adoptionRefused(asked Adoption, o Observed) *Cause {
 	case is.OtherCluster != "":
 		return refuse("%s is not adopted: its tags say that it belongs to cluster %q. Correct the annotation %s", is.Group, is.OtherCluster,
 			AdoptAnnotation)
+	case !asked.Done && is.notAllowed(asked) != nil:
+		return is.notAllowed(asked)
 	case is.TemplateConflict != nil:
 		return is.TemplateConflict
 	case asked.Done:
@@ -253,6 +262,11 @@ const AdoptedKey = "adopted"
 func adoptionTargetMissing(d Desired, t Traits) *Cause {
 	if d.Adopt.Name == "" || d.Adopt.Done {
 		return nil
+	}
+	if t.GroupNamedBy != "" {
+		return &Cause{"AdoptionTargetMissing", fmt.Sprintf("annotation %s names the %s %q, and there is none of the name in %s: "+
+			"set both to the name of one that exists, or remove the annotation to have a new one created", AdoptAnnotation, t.Group, d.Adopt.Name,
+			t.GroupNamedBy)}
 	}
 	return &Cause{"AdoptionTargetMissing", fmt.Sprintf(
 		"annotation %s names the %s %q, which does not exist: correct the annotation, or remove it to have a new one created",

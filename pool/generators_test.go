@@ -29,8 +29,16 @@ func aNode(id string) *rapid.Generator[*Node] {
 		if rapid.Bool().Draw(t, "draining") {
 			n.Cordoned, n.DrainStarted = true, now.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "drains"))*time.Second)
 			n.Remaining = rapid.IntRange(0, 2).Draw(t, "remaining")
+			if n.Remaining > 0 && rapid.Bool().Draw(t, "blocked") {
+				n.DrainStarted = now.Add(-time.Duration(rapid.IntRange(0, 20).Draw(t, "blocked for")) * time.Minute)
+				n.Blocked = make([]string, n.Remaining)
+			}
 			n.Detaching = rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "detaching")
 		}
+		if n.DrainStarted.IsZero() && rapid.IntRange(0, 5).Draw(t, "abandoned") == 0 {
+			n.DrainAbandoned = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "ago")) * time.Hour)
+		}
+		n.Evictable = rapid.SampledFrom([]Evictable{"", "", EvictNothing, EvictAll, EvictSome}).Draw(t, "evictable")
 		return n
 	})
 }

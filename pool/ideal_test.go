@@ -182,17 +182,21 @@ func (c *ideal) leave(who func(Instance) bool) {
 // nodes drains or gives back; a drain evicts one pod in each round.
 func (c *ideal) nodes(s Step) {
 	for k, i := range c.o.Instances {
-		if i.Node == nil || !slices.ContainsFunc(s.Targets, func(t InstanceRef) bool { return t.ID == i.ID }) {
+		at := slices.IndexFunc(s.Targets, func(t InstanceRef) bool { return t.ID == i.ID })
+		if i.Node == nil || at < 0 {
 			continue
 		}
 		node := *i.Node
 		switch {
 		case s.Kind == Undrain:
-			node.Cordoned, node.DrainStarted, node.Remaining, node.Detaching = false, time.Time{}, 0, 0
+			node.Cordoned, node.DrainStarted, node.Remaining, node.Detaching, node.Blocked = false, time.Time{}, 0, 0, nil
+			if s.Targets[at].Cause.Reason == DrainBlocked {
+				node.DrainAbandoned = c.now
+			}
 		case node.DrainStarted.IsZero():
-			node.Cordoned, node.DrainStarted, node.Remaining = true, c.now, 2
+			node.Cordoned, node.DrainStarted, node.Remaining, node.DrainAbandoned = true, c.now, 2, time.Time{}
 		default:
-			node.Remaining, node.Detaching = max(0, node.Remaining-1), max(0, node.Detaching-1)
+			node.Remaining, node.Detaching, node.Blocked = max(0, node.Remaining-1), max(0, node.Detaching-1), nil
 		}
 		c.o.Instances[k].Node = &node
 	}

@@ -7,19 +7,23 @@ import (
 
 // inPlace is the changes of instances that stay: of what they have and the group does not, and of their protection.
 type inPlace struct {
-	in    *inputs
-	fleet *classification
+	in      *inputs
+	fleet   *classification
+	rollout *rollout
 }
 
-func newInPlace(fleet *classification) *inPlace { return &inPlace{in: fleet.in, fleet: fleet} }
+func newInPlace(rollout *rollout) *inPlace {
+	return &inPlace{in: rollout.in, fleet: rollout.fleet, rollout: rollout}
+}
 
 // protectBatch bounds how many instances one step protects: each is a call of its own, and nothing waits for it.
 const protectBatch = 5
 
 // changeable reports whether an instance stays and can take over what the group has without any other change: it has the wanted content,
-// and so does what the group launches.
+// and so does what the group launches. One that is to be replaced, by a restart, stays as well while the specification blocks rollouts.
 func (v *inPlace) changeable(m *member) bool {
-	return m.reason == keep && m.current && m.TerminationNotice == nil && !m.isDraining() && v.in.runs(m.Instance) && v.in.launchesWanted()
+	stays := m.reason == keep && m.current || m.reason == stale && v.rollout.blockedInSpec && m.Template.Same(v.in.o.Wanted)
+	return stays && m.TerminationNotice == nil && !m.isDraining() && v.in.runs(m.Instance) && v.in.launchesWanted()
 }
 
 // drifted returns copies of the members with in-place drift, each with its cause.

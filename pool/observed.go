@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"maps"
 	"time"
 )
@@ -42,6 +43,8 @@ func (i *Instance) guarded() (name string, waits []string, ok bool) {
 type Observed struct {
 	// Group is nil while the cloud has no group with the pool's owner tag.
 	Group *Group
+	// FormerGroup, when set, is why the group is not created yet: the one that the pool had under another name or owner ID is being deleted.
+	FormerGroup *Cause
 	// OwnershipConflict, when set, names a cloud object that has the pool's name without its owner tag. Muster never changes or deletes it.
 	OwnershipConflict *Cause
 	// TaggedFor is the object that the group's tags name beside the owner ID, as cluster/namespace/name; where there is no group, the tags of
@@ -81,6 +84,8 @@ type Observed struct {
 	ProviderRolloutUnknown *Cause
 	// NodesUnknown is true if the workload cluster does not answer: a missing Node then means nothing.
 	NodesUnknown bool
+	// NodesRefused is why the workload cluster is not asked before a user changes something; empty if it only does not answer.
+	NodesRefused string
 	// ShortNotice is true if the cloud may terminate instances minutes after its notice: the pool is observed more often.
 	ShortNotice bool
 	// Fresh is true if this call read everything from the cloud and used no cached or batched result.
@@ -96,8 +101,17 @@ type Observed struct {
 	// BehindUntil is until when it is known that the reads may be behind: the cloud has just refused a write of Muster because what it rested
 	// on is out of date. Zero is never. The engine sets it.
 	BehindUntil time.Time
+	// UnfilledSince is since when reads have shown that the group rests with fewer instances than its size and that no other instance has
+	// appeared; zero while it does not. The engine sets it.
+	UnfilledSince time.Time
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
+	// Unresolved are those of the issues for which a part of the specification was not compared with the group: it names what does not exist
+	// or can't be met, or its look-up was refused.
+	Unresolved []Cause
+	// Caveats are what a user should know of a change that the specification asks for and that the cloud may refuse, or has refused for as
+	// long as nothing else changes. Nothing is decided by them.
+	Caveats []Cause
 	// ResolvedLookups are look-ups made during this observation (an image by its name). The engine has them stored on the object before a
 	// step starts that may rest on them, so that later publications roll nothing by themselves.
 	ResolvedLookups map[string]string
@@ -107,6 +121,20 @@ type Observed struct {
 	// They are stored on the object as hints, so that a failure can be reported in the cloud's words after a restart. Nothing is decided by
 	// them.
 	Operations []Operation
+}
+
+// Unfilled returns how many instances the group lacks while the cloud is not known to be at work on it.
+func (o Observed) Unfilled() int {
+	if o.Group == nil || o.Group.Deleting || o.Group.Busy != nil || o.ProviderRollout.Runs() {
+		return 0
+	}
+	counted := 0
+	for _, i := range o.Instances {
+		if i.State != Terminating && !i.Standby {
+			counted++
+		}
+	}
+	return max(0, o.Group.Size-counted)
 }
 
 // Operation is one long-running operation of the cloud, as far as it has to be known to ask about it again.
@@ -275,11 +303,14 @@ type Node struct {
 	SkipRemediation bool
 	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.
 	Cordoned bool
-	// Empty is true if no pod runs on the node that a drain would evict. It is known only of nodes that others cordoned, and only
-	// while instances are chosen.
-	Empty bool
+	// Evictable is what a drain that began now would find. It is known only while instances are chosen: of nodes that others cordoned, and
+	// of those that Plan.Undecided names.
+	Evictable Evictable
 	// DrainStarted is when our drain of it began; zero when we do not drain it.
 	DrainStarted time.Time
+	// DrainAbandoned is when Muster last ended a drain of the node because it was blocked and another instance could go; zero if it never
+	// did, or has drained the node again since.
+	DrainAbandoned time.Time
 	// Remaining is the number of pods that a drain has still to evict. It is known only while DrainStarted is set.
 	Remaining int
 	// Detaching is the number of volumes that a removal waits for until they are detached, whatever the drain's timeout says.
@@ -290,6 +321,19 @@ type Node struct {
 	// KubeletVersion as the node reports it, with the leading v.
 	KubeletVersion string
 }
+
+// Evictable tells what a drain would find on a node.
+type Evictable string
+
+// What a drain would find; empty is unknown.
+const (
+	// EvictNothing: no pod that a drain would evict.
+	EvictNothing Evictable = "Nothing"
+	// EvictAll: pods, and nothing prevents the eviction of any of them.
+	EvictAll Evictable = "All"
+	// EvictSome: at least one pod that can't be evicted now.
+	EvictSome Evictable = "Some"
+)
 
 // freshness is how soon after its join a node turns Ready when all is well. A node that was last seen to turn within it
 // has never been Ready.
@@ -330,40 +374,7 @@ func (c NodeCapacity) Least(other NodeCapacity) NodeCapacity {
 	return out
 }
 
-// AdoptAnnotation is the annotation that names the group to adopt, for messages. Its value is Desired.Adopt.
-const AdoptAnnotation = "muster.dev/adopt"
-
-// Unowned is a group that has the name of the pool's and lacks its owner tag: what a decision about its adoption rests on.
-type Unowned struct {
-	// Name is the group's name, as Desired.Adopt gives it; Group is the group as messages name it.
-	Name, Group string
-	// Owner is the value of the group's owner tag: the ID of another owner; empty if there is none.
-	Owner string
-	// OtherCluster is the name of the cluster that the group's tags say it belongs to, where that is not the pool's.
-	OtherCluster string
-	// NamedInstead is the name of another group, which the object names in spec.providerID; empty if it names this one, or none.
-	NamedInstead string
-	// TemplateConflict, when set, is why the template that the group launches from can't become the pool's.
-	TemplateConflict *Cause
-	// CreatedWithCluster is true if the cloud created the group in the same request as its cluster, from what this object asks for: no
-	// annotation is needed to adopt it.
-	CreatedWithCluster bool
-	// Busy, when set, is what the cloud does to the group while it takes no write.
-	Busy *Cause
-	// Resources are the cloud objects that adoption writes the owner tags to, for people.
-	Resources []string
-}
-
-// createdForPool reports whether the group was created with its cluster for this object, and nothing names another.
-func (u Unowned) createdForPool() bool {
-	return u.CreatedWithCluster && u.OtherCluster == "" && u.NamedInstead == ""
-}
-
-// Adoption is the wish to take over a group that another tool made.
-type Adoption struct {
-	// Name of the group (annotation muster.dev/adopt).
-	Name string
-	// Done is true if the pool has owned the group of that name before: its owner tag was removed since, or the group itself. An adoption
-	// is made once.
-	Done bool
+// NodesUnknownText returns why nothing is known about nodes.
+func (o Observed) NodesUnknownText() string {
+	return cmp.Or(o.NodesRefused, "the workload cluster does not answer")
 }

@@ -25,6 +25,9 @@ type Plan struct {
 	Instances []InstanceDecision
 	// InPlace are those that the cloud changes without replacing them, now or later, in the order of Observed.
 	InPlace []InstanceDecision
+	// Undecided are instances that go in place of one whose drain is blocked if nothing prevents the eviction of their pods. The plan is to be
+	// made again once that is known (Node.Evictable); until then the blocked one stays the one that goes.
+	Undecided []string
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
 	// Budget is what the rollout and every other step of Muster may take.
@@ -67,6 +70,8 @@ type Budget struct {
 	Surge int
 	// Left is how many instances a rollout has still to replace.
 	Left int
+	// Surplus is how many machines of the group go because it is larger than it may be, a surge of Muster's included.
+	Surplus int
 }
 
 // RolloutState is a rollout in one word.
@@ -109,8 +114,8 @@ const (
 	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
 	// (Traits.InlineTemplate).
 	CreateGroup StepKind = "CreateGroup"
-	// Adopt writes the owner tags to the group that Observed.Unowned describes, to its template and its instances, so that they become the
-	// pool's. The group comes last. It changes nothing else.
+	// Adopt writes the owner tags to the group that Observed.Unowned describes, in one call, and changes nothing else. What belongs to the
+	// group follows (Observed.MissingPrerequisites).
 	Adopt StepKind = "Adopt"
 	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
 	UpdateGroup StepKind = "UpdateGroup"
@@ -245,6 +250,7 @@ func (v *status) budgetReport() Budget {
 	return Budget{
 		Desired: v.in.want, Available: v.fleet.available, MaxSurge: v.in.surge, MaxUnavailable: v.in.unavailable,
 		Unavailable: max(0, v.in.want-v.fleet.available), Surge: above, Left: v.fleet.toReplace + v.fleet.requested,
+		Surplus: v.budget.surplusCount(),
 	}
 }
 

@@ -191,6 +191,9 @@ const (
 type Traits struct {
 	// Group is what the cloud calls its groups, for messages: "Auto Scaling group", "scale set".
 	Group string
+	// GroupNamedBy is the object's field that names its group, where no other group can be the pool's; empty where an adoption gives it one
+	// of another name.
+	GroupNamedBy string
 	// Template is what it calls what machines are launched from: "launch template", "model".
 	Template string
 	// Prerequisites is what it calls what groups need beside their template, where they need anything: "node role", "role assignment".
@@ -228,6 +231,9 @@ type Traits struct {
 	CanDeleteBusyGroup bool
 	// KeepsFailedInstances is true if failed instances stay until a client removes them. Otherwise the cloud replaces them.
 	KeepsFailedInstances bool
+	// LaunchesOnWrite is true if the cloud launches what a group lacks only as an answer to a write of the group, and leaves it short
+	// otherwise.
+	LaunchesOnWrite bool
 }
 
 // Runs reports whether an instance runs. One that the cloud reports as failed and leaves alone may still serve: its Node is more recent

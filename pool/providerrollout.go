@@ -206,12 +206,35 @@ func (v *steps) rolloutWaits() *Cause {
 	case v.in.o.NodesUnknown:
 		return &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
 	case v.in.t.RolloutOnTemplateChange && slices.ContainsFunc(v.fleet.members, func(m *member) bool { return m.selected && m.isDraining() }):
-		return &Cause{"Draining", fmt.Sprintf("the rollout of the %s waits until the machines that are being drained are gone", v.in.t.Group)}
+		return v.rollout.waitsForDrains()
 	case v.rollout.halted() != nil:
 		return v.rollout.halted()
 	}
 	return v.rollout.rolloutInBackoff()
 }
+
+// waitsForDrains returns that a provider rollout starts when the drained machines are gone, and how the last one failed.
+func (v *rollout) waitsForDrains() *Cause {
+	c := &Cause{"Draining", fmt.Sprintf("the rollout of the %s waits until the machines that are being drained are gone", v.in.t.Group)}
+	if failed := rolloutFailed(v.in); failed != nil {
+		c.Message += "; " + failed.Message
+	}
+	return c
+}
+
+// rolloutFailed returns how the last provider rollout to what is wanted failed, or nil. It holds until the next one starts.
+func rolloutFailed(in *inputs) *Cause {
+	roll := in.o.ProviderRollout
+	if roll == nil || roll.State != ProviderRolloutFailed && roll.State != ProviderRolloutReverted || !roll.Template.Same(in.o.Wanted) ||
+		in.restartedSince(roll) {
+		return nil
+	}
+	return &Cause{providerRolloutFailed, fmt.Sprintf("the rollout of the %s to %s ended as %s%s", in.t.Group, roll.Template.Ref, roll.State,
+		reasonSuffix(roll))}
+}
+
+// providerRolloutFailed is the reason of a provider rollout that has failed.
+const providerRolloutFailed = "ProviderRolloutFailed"
 
 // templateNotReady reports whether the template that a provider rollout would launch from is not in place yet.
 func (v *inputs) templateNotReady() bool {
@@ -225,7 +248,7 @@ func (v *rollout) rolloutInBackoff() *Cause {
 		v.in.clock.reached(roll.Ended.Add(rolloutBackoff(roll))) {
 		return nil
 	}
-	return &Cause{"ProviderRolloutFailed", fmt.Sprintf("the rollout of the %s to %s ended as %s, retrying after a pause%s",
+	return &Cause{providerRolloutFailed, fmt.Sprintf("the rollout of the %s to %s ended as %s, retrying after a pause%s",
 		v.in.t.Group, roll.Template.Ref, roll.State, reasonSuffix(roll))}
 }
 
@@ -271,45 +294,3 @@ func (v *steps) providerRolloutProgress() Cause {
 // ControlPlaneUpgradePending is the reason of the issue that a wanted version of Kubernetes waits for the control plane: until then no
 // machine is to be replaced for it.
 const ControlPlaneUpgradePending = "ControlPlaneUpgradePending"
-
-// UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time,
-// and never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.
-type UpgradePath struct {
-	// Current is the version that the group runs, Wanted the one that the user asks for.
-	Current, Wanted int
-	// Next is the version that the next step leads to. It is Current where no step is due or possible.
-	Next int
-	// WaitsForControlPlane is true if the next step needs an upgrade of the control plane first.
-	WaitsForControlPlane bool
-	// Downgrade is true if Wanted is below Current. No cloud takes a node group back.
-	Downgrade bool
-}
-
-// UpgradePathOf returns the path from the version that a node group runs to the wanted one. With an unknown control plane, the cloud itself
-// compares the versions.
-func UpgradePathOf(current, wanted, controlPlane int) UpgradePath {
-	u := UpgradePath{Current: current, Wanted: wanted, Next: current}
-	switch next := min(current+1, wanted); {
-	case wanted == 0 || current == 0:
-	case wanted < current:
-		u.Downgrade = true
-	case controlPlane != 0 && next > controlPlane:
-		u.WaitsForControlPlane = true
-	default:
-		u.Next = next
-	}
-	return u
-}
-
-// String returns the step in words. It is empty where none is left.
-func (u UpgradePath) String() string {
-	switch {
-	case u.Wanted == 0 || u.Current == 0 || u.Wanted == u.Current || u.Downgrade:
-		return ""
-	case u.WaitsForControlPlane:
-		return fmt.Sprintf("Kubernetes 1.%d of the wanted 1.%d, which waits for the control plane", u.Current, u.Wanted)
-	case u.Next == u.Wanted:
-		return fmt.Sprintf("Kubernetes 1.%d to 1.%d", u.Current, u.Wanted)
-	}
-	return fmt.Sprintf("Kubernetes 1.%d to 1.%d, on the way to 1.%d", u.Current, u.Next, u.Wanted)
-}

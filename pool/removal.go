@@ -91,7 +91,7 @@ func lowest(limits ...int) (least int) {
 func (v *steps) undrainStep() *Step {
 	leaving := map[*member]bool{}
 	for _, m := range v.selection.affordableSurplus(v.budget.unwantedCount()) {
-		leaving[m] = true
+		leaving[m] = !m.passedOver
 	}
 	var back []*member
 	for _, m := range v.fleet.members {
@@ -102,12 +102,16 @@ func (v *steps) undrainStep() *Step {
 	if len(back) == 0 {
 		return nil
 	}
-	s := &Step{Kind: Undrain, Cause: Cause{"StillWanted", "the pool wants the instance again"}}
+	s := &Step{Kind: Undrain}
 	for _, m := range back {
 		target := instanceRef(m)
-		target.Cause = s.Cause
+		target.Cause = Cause{"StillWanted", "the pool wants the instance again"}
+		if m.passedOver {
+			target.Cause = Cause{DrainBlocked, "another instance goes in its place, because its drain is blocked by " + firstNames(m.Node.Blocked)}
+		}
 		s.Targets = append(s.Targets, target)
 	}
+	s.Cause = s.Targets[0].Cause
 	return s
 }
 

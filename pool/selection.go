@@ -21,6 +21,8 @@ type selection struct {
 	// marked is true if a marked instance goes from above the wanted number: stale ones begin to go when it is gone, as those that are ready
 	// sooner would leave none too many.
 	marked bool
+	// undecided are instances that would go in place of one whose drain is blocked if it is known that a drain of theirs would not be.
+	undecided []*member
 }
 
 // newSelection selects the instances whose turn it is.
@@ -113,7 +115,13 @@ const ScaleIn = "ScaleIn"
 // markSurplus gives the first n instances of the queue the reason surplus, unless they have another one that holds now.
 func (v *selection) markSurplus(n int) {
 	cause := Cause{ScaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.in.t.Group, v.in.o.Group.Size, v.in.want)}
-	for _, m := range v.affordableSurplus(n) {
+	list := v.affordableSurplus(n)
+	going, undecided := v.insteadOfBlocked(list)
+	v.undecided = undecided
+	for _, m := range list {
+		m.passedOver = !slices.Contains(going, m)
+	}
+	for _, m := range going {
 		if m.reason == deletionRequested {
 			continue
 		}
@@ -309,13 +317,16 @@ func shuffle(id string) uint64 {
 // ranks are what a member's loss costs; the first that holds tells its place.
 var ranks = []func(v *selection, m *member) bool{
 	func(_ *selection, m *member) bool { return m.reason == deletionRequested },
+	func(_ *selection, m *member) bool { return m.Marked && m.isDraining() },
 	func(_ *selection, m *member) bool { return m.Marked },
 	func(_ *selection, m *member) bool { return m.isDraining() || m.TerminationNotice != nil },
 	func(_ *selection, m *member) bool { return m.reason == standby },
 	func(v *selection, m *member) bool { return v.in.failed(m.Instance) },
 	func(_ *selection, m *member) bool { return m.reason == notServing },
 	func(_ *selection, m *member) bool { return m.reason == unhealthy },
-	func(_ *selection, m *member) bool { return m.Node.CordonedByOthers() && m.Node.Empty },
+	func(_ *selection, m *member) bool {
+		return m.Node.CordonedByOthers() && m.Node.Evictable == EvictNothing
+	},
 	func(v *selection, m *member) bool { return v.rollout.replaces(m) && !m.isReady() },
 	func(v *selection, m *member) bool { return v.rollout.replaces(m) },
 	func(_ *selection, m *member) bool { return m.Node == nil },

@@ -25,6 +25,9 @@ func newStatus(s *steps) *status {
 func (v *status) report() Plan {
 	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlace.decisions(), Forecast: v.forecast(),
 		Budget: v.budgetReport(), Rollout: v.rolloutReport()}
+	for _, m := range v.selection.undecided {
+		p.Undecided = append(p.Undecided, m.ID)
+	}
 	p.Quiescent = v.quiescent() && p.Rollout.State != RolloutInProgress
 	p.Refused = v.in.d.Strategy.bothZero()
 	if refused := v.in.outOfBounds(); refused != nil {
@@ -100,7 +103,7 @@ func (v *status) waiting() []Cause {
 	}
 	out = append(out, v.in.reportedOperation()...)
 	if o.NodesUnknown {
-		out = append(out, Cause{"ConnectionDown", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
+		out = append(out, Cause{"ConnectionDown", o.NodesUnknownText() + ", so nothing is known about nodes and none is removed"})
 	}
 	out = append(out, v.stranded()...)
 	out = append(out, v.surplusHeld()...)
@@ -108,6 +111,7 @@ func (v *status) waiting() []Cause {
 	out = append(out, v.rollout.remediationBlocked()...)
 	// What only a user ends comes before what the cloud says of others.
 	out = append(out, v.failedLeft()...)
+	out = append(out, o.Caveats...)
 	out = append(out, o.Issues...)
 	if rests := v.budget.scaleUpInBackoff(); rests != nil {
 		out = append(out, *rests)
@@ -215,9 +219,18 @@ func (v *status) rolloutWaiting() []Cause {
 	case v.in.providerRolloutRuns():
 		return []Cause{v.steps.providerRolloutProgress()}
 	case v.hasProviderRollout() && !v.in.o.NodesUnknown && v.steps.rolloutWaits() != nil:
-		return []Cause{*v.steps.rolloutWaits()}
+		return v.providerRolloutWaits()
 	}
 	return nil
+}
+
+// providerRolloutWaits returns why a provider rollout is not started now, and how the last one failed.
+func (v *status) providerRolloutWaits() []Cause {
+	out := []Cause{*v.steps.rolloutWaits()}
+	if failed := rolloutFailed(v.in); failed != nil && out[0].Reason != failed.Reason {
+		out = append(out, *failed)
+	}
+	return out
 }
 
 // stranded returns the failed and unhealthy instances, and the stale ones that are not serving, that can't be replaced: where an external
@@ -288,6 +301,9 @@ func (v *status) launching() []Cause {
 	missing := max(0, o.Group.Size-v.fleet.counted)
 	failed -= len(v.leftFailed())
 	var out []Cause
+	if late := v.launchOverdue(); late != nil {
+		out = append(out, *late)
+	}
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
 	}

@@ -157,18 +157,6 @@ func beside(list ...Instance) func(*Observed) {
 
 // The cloud's own roll.
 func TestNativeRoll(t *testing.T) {
-	failedTimes := func(n, ago int) func(*ProviderRollout) {
-		return func(r *ProviderRollout) {
-			r.Failures, r.Ended, r.Reason = n, now.Add(-time.Duration(ago)*time.Minute), "too few healthy instances"
-		}
-	}
-	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
-	rollback := func(d *Desired) { d.Rollback = true }
-	behind := func(o *Observed) { o.Group.Template = "lt:1" }
-	unknown := func(r *ProviderRollout) { r.Template = Template{Ref: "lt:$Latest"} }
-	restart := func(d *Desired) {
-		d.Restart = &Restart{Before: now.Add(-time.Minute), Cause: Cause{"Restart", "asked"}}
-	}
 	checkOn(t, rollsByItself, []row{
 		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate),
 			want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
@@ -186,11 +174,8 @@ func TestNativeRoll(t *testing.T) {
 		{name: "runs", why: "its progress is what is waited for", d: wants(3),
 			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "waiting ProviderRolloutRunning"},
 		{name: "token rotated while it runs", why: "the group launches what the roll makes until it has ended, and a cloud refuses to have " +
-			"it changed", d: wants(3), o: fleet(serving(3), func(o *Observed) {
-			o.Wanted = Template{Content: "v1:b", Data: "e"}
-			o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
-			o.Group.Template = "lt:2"
-		}, rollOf(ProviderRolloutRunning, "b")), want: "waiting ProviderRolloutRunning"},
+			"it changed", d: wants(3), o: fleet(serving(3), tokenRotated, rollOf(ProviderRolloutRunning, "b")),
+			want: "waiting ProviderRolloutRunning"},
 		{name: "token rotated while it runs, drift", why: "other fields are repaired meanwhile", d: wants(3),
 			o: fleet(serving(3), func(o *Observed) {
 				o.Wanted = Template{Content: "v1:b", Data: "e"}
@@ -198,16 +183,12 @@ func TestNativeRoll(t *testing.T) {
 				o.Group.Template, o.Group.Drift = "lt:2", []string{"tags"}
 			}, rollOf(ProviderRolloutRunning, "b")), want: "UpdateGroup fields tags (GroupChanged), waiting ProviderRolloutRunning"},
 		{name: "token lost while it runs", why: "what it launches would never join", d: wants(3, dataLost("d")),
-			o: fleet(serving(3), func(o *Observed) {
-				o.Wanted = Template{Content: "v1:b", Data: "e"}
-				o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
-				o.Group.Template = "lt:2"
-			}, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Template.Data = "d" })),
+			o:    fleet(serving(3), tokenRotated, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Template.Data = "d" })),
 			want: "CancelProviderRollout refs roll-1 (BootstrapTokenLost), waiting ProviderRolloutRunning"},
 		{name: "every token lost", why: "another roll would do no better", d: wants(3, dataLost("d")),
 			o:    fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b", func(r *ProviderRollout) { r.Template.Data = "d" })),
 			want: "waiting ProviderRolloutRunning"},
-		{name: "rollback, token lost", why: "what the group launches meanwhile has to join", d: wants(3, rollback, dataLost("d")),
+		{name: "rollback, token lost", why: "what the group launches meanwhile has to join", d: wants(3, rollsBack, dataLost("d")),
 			o: fleet(serving(3), func(o *Observed) {
 				o.Wanted = Template{Content: "v1:b", Data: "e"}
 				o.Versions = append([]Template{version(2, "b", "e")}, o.Versions...)
@@ -218,7 +199,7 @@ func TestNativeRoll(t *testing.T) {
 		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(ProviderRolloutRunning, "b")),
 			want: "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
 		{name: "started by a user", why: "a roll whose target we do not know is not ours to end", d: wants(3),
-			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutRunning"},
+			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknownTarget)), want: "waiting ProviderRolloutRunning"},
 		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutCancelling, "c")),
 			want: "waiting ProviderRolloutCancelling"},
 		{name: "reverting", why: "the cloud finishes what it began", d: wants(3),
@@ -247,6 +228,17 @@ func TestNativeRoll(t *testing.T) {
 				o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)
 				o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
 			}, rollOf(ProviderRolloutCancelled, "b")), want: "StartProviderRollout of lt:3 i-1 i-2 i-9 (TemplateChanged), waiting NodesJoining"},
+	})
+}
+
+// TestNativeRollEnds holds what follows when the cloud's rollout has ended, and what begins another.
+func TestNativeRollEnds(t *testing.T) {
+	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
+	behind := func(o *Observed) { o.Group.Template = "lt:1" }
+	restart := func(d *Desired) {
+		d.Restart = &Restart{Before: now.Add(-time.Minute), Cause: Cause{"Restart", "asked"}}
+	}
+	checkOn(t, rollsByItself, []row{
 		{name: "cancelled for another", why: "the wanted one need not wait", d: wants(3),
 			o:    fleet(serving(3), newTemplate, rollOf(ProviderRolloutCancelled, "c")),
 			want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
@@ -272,18 +264,18 @@ func TestNativeRoll(t *testing.T) {
 			o:    fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")),
 			want: "CancelProviderRollout refs roll-1 (StrategyChanged), waiting ProviderRolloutInProgress"},
 		{name: "strategy, a user's roll", why: "it is waited for", d: wants(3, rolls(0, 1)),
-			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutInProgress"},
+			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknownTarget)), want: "waiting ProviderRolloutInProgress"},
 		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown),
 			want: "waiting ConnectionDown, settled"},
-		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback),
+		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollsBack),
 			o: fleet(serving(3), newTemplate, behind), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback),
+		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollsBack),
 			o:    fleet(serving(3), newTemplate, behind, rollOf(ProviderRolloutReverted, "b", failedTimes(1, 1))),
 			want: "waiting ProviderRolloutFailed, settled"},
-		{name: "rollback, drift", why: "other fields are repaired with the template left alone", d: wants(3, rollback),
+		{name: "rollback, drift", why: "other fields are repaired with the template left alone", d: wants(3, rollsBack),
 			o:    fleet(serving(3), newTemplate, behind, func(o *Observed) { o.Group.Drift = []string{"tags"} }),
 			want: "UpdateGroup fields tags (GroupChanged)"},
-		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollback), o: fleet(nil, newTemplate, behind),
+		{name: "rollback, no machines", why: "a roll has nothing to do then", d: wants(0, rollsBack), o: fleet(nil, newTemplate, behind),
 			want: "UpdateGroup of lt:2 (TemplateOutOfDate)"},
 		{name: "restart", why: "machines of the wanted template are replaced too", d: wants(3, restart), o: fleet(serving(3)),
 			want: "StartProviderRollout of lt:1 every i-1 i-2 i-3 (Restart)"},
@@ -304,6 +296,25 @@ func TestNativeRoll(t *testing.T) {
 		t.Errorf("want %+v, got %+v", want, p.Rollout)
 	}
 }
+
+// failedTimes lets a rollout have failed n times in a row, the last time ago minutes ago.
+func failedTimes(n, ago int) func(*ProviderRollout) {
+	return func(r *ProviderRollout) {
+		r.Failures, r.Ended, r.Reason = n, now.Add(-time.Duration(ago)*time.Minute), "too few healthy instances"
+	}
+}
+
+// unknownTarget lets a rollout lead to a template that nothing says more of.
+func unknownTarget(r *ProviderRollout) { r.Template = Template{Ref: "lt:$Latest"} }
+
+// tokenRotated lets only the bootstrap data of the wanted template differ from the group's.
+func tokenRotated(o *Observed) {
+	o.Wanted = Template{Content: "v1:b", Data: "e"}
+	o.Versions = append([]Template{version(3, "b", "e"), version(2, "b", "d")}, o.Versions...)
+	o.Group.Template = "lt:2"
+}
+
+func rollsBack(d *Desired) { d.Rollback = true }
 
 func rolled() Traits {
 	tr := traits

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -117,6 +119,14 @@ func (f Fault) Validate() error {
 	if f.Field != "" && f.Kind != Ignore {
 		return fmt.Errorf("field %q: a fault of kind %q has none", f.Field, f.Kind)
 	}
+	for _, n := range []struct {
+		field string
+		value int64
+	}{{"skip", int64(f.Skip)}, {"times", int64(f.Times)}, {"delay", int64(f.Delay)}, {"writes", int64(f.Writes)}, {"limit", int64(f.Limit)}} {
+		if n.value < 0 {
+			return fmt.Errorf("%s is below 0", n.field)
+		}
+	}
 	if _, err := path.Match(f.Action, ""); err != nil {
 		return fmt.Errorf("action pattern %q: %w", f.Action, err)
 	}
@@ -142,6 +152,7 @@ type Launch struct {
 type Faults struct {
 	mu    sync.Mutex
 	seed  Seed
+	known Known
 	rules []*rule
 	draws int
 }
@@ -151,13 +162,13 @@ type rule struct {
 	matched, played int
 }
 
-// NewFaults makes an empty set whose chances are drawn from the seed.
-func NewFaults(seed Seed) *Faults { return &Faults{seed: seed} }
+// NewFaults makes an empty set whose chances are drawn from the seed. Its rules have to match names that are known.
+func NewFaults(seed Seed, known Known) *Faults { return &Faults{seed: seed, known: known} }
 
 // Add puts rules in force, behind those that are. An invalid one is refused with all others of the call.
 func (f *Faults) Add(faults ...Fault) error {
 	for i, x := range faults {
-		if err := x.Validate(); err != nil {
+		if err := errors.Join(x.Validate(), f.known.Check(x)); err != nil {
 			return fmt.Errorf("fault %d: %w", i, err)
 		}
 	}
@@ -250,15 +261,17 @@ func matches(pattern, value string) bool {
 	return err == nil && ok
 }
 
-// ParseFaults reads one rule or a list of rules.
+// ParseFaults reads one rule or a list of rules. A field that a rule does not have is an error: without it the rule would match more.
 func ParseFaults(b []byte) ([]Fault, error) {
-	var list []Fault
-	if err := json.Unmarshal(b, &list); err == nil {
-		return list, nil
+	list := make([]Fault, 1)
+	into := any(&list[0])
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		into = &list
 	}
-	var one Fault
-	if err := json.Unmarshal(b, &one); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
 		return nil, fmt.Errorf("a fault or a list of faults is wanted: %w", err)
 	}
-	return []Fault{one}, nil
+	return list, nil
 }

@@ -3,9 +3,8 @@ package sim_test
 import (
 	"encoding/json"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/muster-project/muster/sim"
@@ -14,7 +13,7 @@ import (
 // Skip, Times and Probability choose among the matches, and the same seed chooses the same.
 func TestFaultsAreCountedAndDrawn(t *testing.T) {
 	played := func(seed sim.Seed, f sim.Fault) []int {
-		faults := sim.NewFaults(seed)
+		faults := sim.NewFaults(seed, sim.Known{})
 		if err := faults.Add(f); err != nil {
 			t.Fatal(err)
 		}
@@ -42,10 +41,34 @@ func TestFaultsAreCountedAndDrawn(t *testing.T) {
 }
 
 func TestFaultsAreChecked(t *testing.T) {
-	for _, f := range []sim.Fault{{}, {Kind: "sleepy"}, {Kind: sim.Throttle, Probability: 2}, {Kind: sim.Throttle, Action: "["},
-		{Kind: sim.PageLimit}} {
-		if err := sim.NewFaults(0).Add(sim.Fault{Kind: sim.Throttle}, f); err == nil {
-			t.Errorf("%+v: want it refused", f)
+	known := sim.Known{Actions: map[string][]string{"ec2": {"RunInstances", "CreateTags"}, "sts": {"AssumeRole"}}, Zones: []string{"a", "b"}}
+	for _, c := range []struct {
+		fault sim.Fault
+		want  string
+	}{
+		{sim.Fault{}, `kind ""`},
+		{sim.Fault{Kind: "sleepy"}, `kind "sleepy"`},
+		{sim.Fault{Kind: sim.Throttle, Probability: 2}, "probability 2"},
+		{sim.Fault{Kind: sim.Throttle, Action: "["}, "action pattern"},
+		{sim.Fault{Kind: sim.PageLimit}, "page limit of 0"},
+		{sim.Fault{Kind: sim.Throttle, Times: -1}, "times is below 0"},
+		{sim.Fault{Kind: sim.Delay, Delay: -1}, "delay is below 0"},
+		{sim.Fault{Kind: sim.Throttle, Service: "ec3"}, `service "ec3" is none of ["ec2" "sts"]`},
+		{sim.Fault{Kind: sim.Throttle, Action: "RunInstance"}, `action "RunInstance" is none of ["AssumeRole" "CreateTags" "RunInstances"]`},
+		{sim.Fault{Kind: sim.Throttle, Service: "ec2", Action: "Assume*"}, `action "Assume*" is none of ["CreateTags" "RunInstances"]`},
+		{sim.Fault{Kind: sim.NoCapacity, Zone: "c"}, `zone "c" is none of ["a" "b"]`},
+	} {
+		if err := sim.NewFaults(0, known).Add(sim.Fault{Kind: sim.Throttle}, c.fault); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: want it refused with %s, got %v", c.fault, c.want, err)
+		}
+	}
+	err := sim.NewFaults(0, known).Add(sim.Fault{Kind: sim.Throttle, Action: "Run*"}, sim.Fault{Kind: sim.NoCapacity, Zone: "?"})
+	if err != nil {
+		t.Errorf("patterns that match: want them accepted, got %v", err)
+	}
+	for _, wrong := range []string{`{"kind":"throttle","acton":"RunInstances"}`, `[{"kind":"throttle","acton":"RunInstances"}]`} {
+		if _, err := sim.ParseFaults([]byte(wrong)); err == nil || !strings.Contains(err.Error(), `"acton"`) {
+			t.Errorf("%s: want the field named, got %v", wrong, err)
 		}
 	}
 	list, err := sim.ParseFaults([]byte(`{"kind":"delay","delay":"1m30s"}`))
@@ -61,55 +84,6 @@ func TestFaultsAreChecked(t *testing.T) {
 	}
 	if _, err := sim.ParseFaults([]byte(`{"kind":"delay","delay":"soon"}`)); err == nil {
 		t.Errorf("want a duration that is none refused")
-	}
-}
-
-// An alarm rings once at the earliest time set last, never after Close, and leaves nothing running.
-func TestAlarm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var rang atomic.Int32
-		a := sim.NewAlarm(func() { rang.Add(1) })
-		a.Set(time.Now().Add(time.Second))
-		a.Set(time.Now().Add(3 * time.Second))
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if rang.Load() != 0 {
-			t.Errorf("want the first time replaced, it rang %d times", rang.Load())
-		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if rang.Load() != 1 {
-			t.Errorf("want it to ring once, got %d", rang.Load())
-		}
-		a.Set(time.Now().Add(time.Second))
-		a.Close()
-		a.Set(time.Now().Add(time.Second))
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if rang.Load() != 1 {
-			t.Errorf("want silence after Close, got %d rings", rang.Load())
-		}
-	})
-}
-
-func TestBuckets(t *testing.T) {
-	var b sim.Buckets
-	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	rate := sim.Rate{Size: 3, Refill: 2}
-	for n, c := range []struct {
-		after time.Duration
-		take  float64
-		want  bool
-	}{
-		{0, 2, true}, {0, 2, false}, {0, 1, true}, {0, 1, false}, {500 * time.Millisecond, 1, true}, {500 * time.Millisecond, 1, false},
-		{time.Hour, 3, true}, {time.Hour, 1, false},
-	} {
-		if got := b.Take("x", rate, c.take, start.Add(c.after)); got != c.want {
-			t.Errorf("step %d: want %v, got %v", n, c.want, got)
-		}
-	}
-	if !b.Take("y", sim.Rate{}, 1000, start) {
-		t.Errorf("a rate of size zero: want no limit")
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 type Capabilities struct {
 	// OutOfBand are the actions of a user of the cloud's console.
 	OutOfBand OutOfBandActions
+	// Snapshot returns what the cloud has now.
+	Snapshot func() Snapshot
 	// Denied is how the cloud words a denied request: Code, Message and Status.
 	Denied Fault
 	// NoCapacity is part of the cloud's message for a machine that it has no capacity for.
@@ -72,17 +74,32 @@ const (
 	RecommendReplacement Action = "recommend to replace an instance"
 	// RebalanceZones makes the cloud move one instance of the group Name to another zone, launching first.
 	RebalanceZones Action = "even out the zones"
+	// FailInstance lets the Instance fail, StopInstance powers it off. RecreateInstance deletes it and has the group create another in its
+	// place. DetachInstance removes it from its group; it goes on to run.
+	FailInstance     Action = "fail an instance"
+	StopInstance     Action = "stop an instance"
+	RecreateInstance Action = "recreate an instance"
+	DetachInstance   Action = "detach an instance"
 	// StartRollout starts the cloud's own rollout of all instances of the group Name; CancelRollout cancels one; FailRollout fails
-	// one because of an alarm.
+	// one because of an alarm. On a pool of a managed cluster the latter two end the operation that runs, whatever it does.
 	StartRollout  Action = "begin a roll"
 	CancelRollout Action = "end a roll"
 	FailRollout   Action = "fail a roll"
+	// Autoscale has the cloud's own autoscaler set the size of the group Name to Size.
+	Autoscale Action = "autoscale"
+	// UpgradeGroup upgrades the pool Name to the Kubernetes version Value, and to the version of its control plane without one.
+	UpgradeGroup Action = "upgrade a group"
+	// StopGroup powers off the machines of the pool Name, StartGroup powers them on again.
+	StopGroup  Action = "stop a group"
+	StartGroup Action = "start a group"
 )
 
 // Resource names what an action changes. The action says which fields it reads.
 type Resource struct {
 	// Name of a group or a template.
 	Name string `json:"name,omitempty"`
+	// Cluster is the name of the managed cluster if the group is a pool of one.
+	Cluster string `json:"cluster,omitempty"`
 	// Version of a template: its position among those that exist, the oldest being 1.
 	Version int `json:"version,omitempty"`
 	// Instance is an instance's ID in the cloud.
@@ -112,8 +129,30 @@ func (a OutOfBandActions) Do(action Action, on Resource) (has bool, err error) {
 	return true, nil
 }
 
-// known returns the actions that the cloud has, in order.
-func (a OutOfBandActions) known() []Action {
+// WithPools returns the actions with those on the pools of managed clusters, for resources that name a Cluster.
+func (a OutOfBandActions) WithPools(pools OutOfBandActions) OutOfBandActions {
+	out := OutOfBandActions{}
+	for action, onGroup := range a {
+		onPool := pools[action]
+		if onPool == nil {
+			out[action] = onGroup
+			continue
+		}
+		out[action] = func(on Resource) error {
+			switch {
+			case on.Cluster != "":
+				return onPool(on)
+			case onGroup == nil:
+				return fmt.Errorf("%s: only pools of managed clusters have it: name the cluster", action)
+			}
+			return onGroup(on)
+		}
+	}
+	return out
+}
+
+// Known returns the actions that the cloud has, in order.
+func (a OutOfBandActions) Known() []Action {
 	out := make([]Action, 0, len(a))
 	for action, do := range a {
 		if do != nil {

@@ -37,3 +37,33 @@ func TestOutOfBandActions(t *testing.T) {
 		t.Errorf("want the action done once to what was said, got %+v", on)
 	}
 }
+
+// TestWithPools holds that a resource that names a cluster is one of its pools, and that others are groups.
+func TestWithPools(t *testing.T) {
+	t.Parallel()
+	done := ""
+	note := func(what string) func(sim.Resource) error {
+		return func(sim.Resource) error { done += what; return nil }
+	}
+	actions := sim.OutOfBandActions{sim.SetSize: note("group "), sim.ChangeTag: note("tag "), sim.StopGroup: nil, sim.RemoveHooks: nil}.
+		WithPools(sim.OutOfBandActions{sim.SetSize: note("pool "), sim.StopGroup: note("stop ")})
+	for _, c := range []struct {
+		action      sim.Action
+		cluster     string
+		has, failed bool
+	}{
+		{sim.SetSize, "", true, false},
+		{sim.SetSize, "c", true, false},
+		{sim.ChangeTag, "c", true, false},
+		{sim.StopGroup, "c", true, false},
+		{sim.StopGroup, "", true, true},
+		{sim.RemoveHooks, "c", false, false},
+	} {
+		if has, err := actions.Do(c.action, sim.Resource{Cluster: c.cluster}); has != c.has || (err != nil) != c.failed {
+			t.Errorf("%s in %q: want %t, failed = %t; got %t, %v", c.action, c.cluster, c.has, c.failed, has, err)
+		}
+	}
+	if want := "group pool tag stop "; done != want {
+		t.Errorf("want %q, got %q", want, done)
+	}
+}

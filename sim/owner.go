@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// AdminPath is where a simulated cloud answers its owner instead of its clients.
+const AdminPath = "/_sim/"
+
 const (
 	// ownerLimit bounds one call of a simulator, which answers at once or is away.
 	ownerLimit = 10 * time.Second

@@ -26,6 +26,17 @@ func SameKind(typed string, gk schema.GroupKind) bool {
 	return typed == lower || typed == lower+"s" || slices.Contains(shortNames()[gk.Kind], typed)
 }
 
+// KnownKind reports whether a kind that was typed is one of Muster's or Cluster API's.
+func KnownKind(typed string) bool {
+	_, group, _ := strings.Cut(strings.ToLower(typed), ".")
+	for kind := range shortNames() {
+		if SameKind(typed, schema.GroupKind{Group: group, Kind: kind}) {
+			return true
+		}
+	}
+	return false
+}
+
 // shortNames returns the short names of each kind, as the embedded definitions declare them.
 var shortNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}

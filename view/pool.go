@@ -43,17 +43,12 @@ func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
 		State:    state(mp, infra),
 	}
 	theirs := Conditions(infra)
-	p.Message = message(mp, theirs)
+	cause := Cause(infra)
+	p.Message = message(mp, theirs, cause)
 	p.Problems = problems(mp, infra, theirs)
 	p.Settled = mp.DeletionTimestamp.IsZero() && mp.Status.ObservedGeneration == mp.Generation &&
-		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready) && !denied(theirs)
+		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready) && cause == nil
 	return p
-}
-
-// denied reports whether the infrastructure object itself does not call itself ready yet; one that does not say is believed.
-func denied(theirs []metav1.Condition) bool {
-	c := meta.FindStatusCondition(theirs, readyCondition)
-	return c != nil && c.Status != metav1.ConditionTrue
 }
 
 // Line is the pool in one line, for outputs that can't be redrawn.
@@ -81,9 +76,41 @@ func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
 	return mp.Status.Phase
 }
 
+// stateError is the state of a pool that does not go on by itself.
+const stateError = "Error"
+
+// Cause returns the condition that says what is wrong with a pool's infrastructure object: Ready where that is not True, else, of an object
+// in the state Error, the first that is not True, or Ready with the state. It is nil if nothing is wrong.
+func Cause(infra *unstructured.Unstructured) *metav1.Condition {
+	if infra == nil {
+		return nil
+	}
+	theirs := Conditions(infra)
+	ready := meta.FindStatusCondition(theirs, readyCondition)
+	if ready != nil && ready.Status != metav1.ConditionTrue {
+		return ready
+	}
+	if s, _, _ := unstructured.NestedString(infra.Object, "status", "state"); s != stateError {
+		return nil
+	}
+	for _, t := range summed {
+		if c := meta.FindStatusCondition(theirs, t); c != nil && c.Status != metav1.ConditionTrue {
+			return c
+		}
+	}
+	c := &metav1.Condition{Type: readyCondition, Status: metav1.ConditionFalse, Reason: stateError, Message: "the state is Error"}
+	if ready != nil && ready.Message != "" {
+		c.LastTransitionTime, c.Message = ready.LastTransitionTime, c.Message+": "+ready.Message
+	}
+	return c
+}
+
+// summed are the conditions that Ready sums up.
+var summed = []string{"GroupReady", "TemplateReady", "PrerequisitesReady", "UpToDate", "InstancesReady"}
+
 // message picks the one sentence: how deletion goes, else why there is no bootstrap data (everything else waits for it),
-// else the infrastructure's summary, else what the core object says.
-func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
+// else what is wrong with the infrastructure, else its summary, else what the core object says.
+func message(mp *clusterv1.MachinePool, theirs []metav1.Condition, cause *metav1.Condition) string {
 	own := mp.Status.Conditions
 	if !mp.DeletionTimestamp.IsZero() {
 		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition),
@@ -93,7 +120,7 @@ func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
 		c.Message != "" {
 		return OneLine(c.Message)
 	}
-	return firstMessage(meta.FindStatusCondition(theirs, readyCondition),
+	return firstMessage(cause, meta.FindStatusCondition(theirs, readyCondition),
 		meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
 		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
 }

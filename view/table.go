@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Table renders pools as the columns that every kind has. With a width, which a terminal has, lines are cut so that it does
-// not wrap them, and the messages stand below the table; without one (0) the message is the last column. The namespace is
+// Table renders pools as the columns that every kind has. With a width, which a terminal has, lines are cut so that it does not wrap them,
+// and the messages stand below the table, in as many lines as they take; without one (0) the message is the last column. The namespace is
 // shown where it tells something.
 func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
 	if len(pools) == 0 {
@@ -26,7 +26,9 @@ func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
 		return err
 	}
 	if width > 0 {
-		messages(&text, pools)
+		for _, p := range pools {
+			text.WriteString(strings.Join(wrappedMessage(p, width), ""))
+		}
 	}
 	for line := range strings.Lines(text.String()) {
 		if _, err := fmt.Fprintln(w, Cut(strings.TrimRight(line, " \n"), width)); err != nil {
@@ -57,13 +59,30 @@ func columns(w io.Writer, pools []Pool, now time.Time, withMessage bool) error {
 	return tw.Flush()
 }
 
-// messages writes one line for each pool that has something to say.
-func messages(w *strings.Builder, pools []Pool) {
-	for _, p := range pools {
-		if p.Message != "" {
-			fmt.Fprintf(w, "%s: %s\n", p.Name, p.Message)
-		}
+const (
+	// messageLines bounds the lines of one message; what is longer is on the object.
+	messageLines = 4
+	// messageIndent begins the lines of a message after its first one.
+	messageIndent = "  "
+)
+
+// Rows returns how many lines of a table of this width a pool takes: its row, and its message below all rows.
+func Rows(p Pool, width int) int { return 1 + len(wrappedMessage(p, width)) }
+
+// wrappedMessage returns the lines by which a pool's message is shown, broken between words.
+func wrappedMessage(p Pool, width int) []string {
+	if p.Message == "" {
+		return nil
 	}
+	lines, line := []string{}, p.Name+":"
+	for word := range strings.FieldsSeq(p.Message) {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && len(lines) < messageLines-1 {
+			lines, line = append(lines, line+"\n"), messageIndent+word
+			continue
+		}
+		line += " " + word
+	}
+	return append(lines, line+"\n")
 }
 
 // Sort sorts pools by namespace and name, in place.

@@ -51,7 +51,7 @@ spec:
   - {apiVersion: containerservice.azure.com/v1api20231001, kind: ManagedCluster, metadata: {name: c}, spec: {location: westus2,
       owner: {name: rg}, dnsPrefix: c}}
 status: {ready: true}`, aksv1.ManagedClusterView{
-			Name: "c", View: azurev1.ClusterView{Name: "c", ClusterName: "c", ResourceGroup: "rg", Location: "westus2",
+			Name: "c", ManifestName: "c", View: azurev1.ClusterView{Name: "c", ClusterName: "c", ResourceGroup: "rg", Location: "westus2",
 				Environment: "AzurePublicCloud", ControlPlaneVersion: "v1.31.2", Ready: true},
 		}, false},
 		{"an owner by its resource ID", `
@@ -61,7 +61,8 @@ spec:
   resources:
   - {kind: ResourceGroup, metadata: {name: x}, spec: {location: westus2}}
   - {kind: ManagedCluster, metadata: {name: c}, spec: {azureName: other, location: westus2, owner: {armId: /subscriptions/s/resourceGroups/rg}}}`, aksv1.ManagedClusterView{
-			Name: "other", View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
+			Name: "other", ManifestName: "c",
+			View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
 				Environment: "AzurePublicCloud"},
 		}, false},
 		{"no managed cluster", "kind: AzureASOManagedControlPlane\nmetadata: {name: c}\nspec: {resources: []}", aksv1.ManagedClusterView{}, true},

@@ -51,7 +51,8 @@ func TestPoolTemplateRules(t *testing.T) {
 	for _, c := range []struct{ kind, version, reason, spec, at, says string }{
 		{"AWSMachinePoolTemplate", "v1beta2", "the rules of a new pool", "minSize: 3, maxSize: 2, awsLaunchTemplate: {}",
 			"spec.template.spec.minSize", "must not be above maxSize"},
-		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool", "amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {}",
+		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool",
+			"amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {ami: {id: ami-1}}",
 			"spec.template.spec.amiType", "must be CUSTOM or absent"},
 		{"GCPMachinePoolTemplate", "v1beta1", "the rules of a new pool", "instanceType: n2d-standard-2, confidentialCompute: Enabled",
 			"spec.template.spec.onHostMaintenance", "must be Terminate"},

@@ -185,15 +185,15 @@ func TestAdoption(t *testing.T) {
 	}{
 		"as it is": {
 			why: "the tags, and the group at a version instead of $Latest", theirs: func(*theirs) {},
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 		"compressed user data": {
 			why: "the data is the same", theirs: func(m *theirs) { m.data = packed(bootstrap) },
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 		"other user data": {
 			why: "a token that was rotated makes a version and replaces nothing", theirs: func(m *theirs) { m.data = []byte("#cloud-config\n") },
-			want: []pool.StepKind{pool.Adopt, pool.PutTemplate, pool.UpdateGroup, pool.DefaultTemplate},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.PutTemplate, pool.UpdateGroup, pool.DefaultTemplate},
 		},
 		"what means nothing": {
 			why: "values that are as good as none make no difference", theirs: func(m *theirs) {
@@ -201,7 +201,7 @@ func TestAdoption(t *testing.T) {
 					d.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: ptr(false)}
 				}
 			},
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 		"mixed instances": {
 			why: "the policy names the template by its name", theirs: func(m *theirs) {
@@ -213,7 +213,7 @@ func TestAdoption(t *testing.T) {
 				s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType},
 					{InstanceType: "m5.large"}}}
 			},
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 		"lifecycle hooks": {
 			why: "a hook of the specification is not made a second time", theirs: func(m *theirs) {
@@ -221,12 +221,12 @@ func TestAdoption(t *testing.T) {
 					LifecycleTransition: ptr("autoscaling:EC2_INSTANCE_TERMINATING"), HeartbeatTimeout: ptr(int32(30))}}
 			},
 			spec: func(s *awsv1.AWSMachinePoolSpec) { s.AWSLifecycleHooks = reshapedHooks() },
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 		"another name of the template in the specification": {
 			why: "the provider ignores it, and the template in use counts", theirs: func(*theirs) {},
 			spec: func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.Name = "named" },
-			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
+			want: []pool.StepKind{pool.Adopt, pool.EnsurePrerequisites, pool.UpdateGroup},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -365,9 +365,7 @@ func TestAdoptionMeetsFaults(t *testing.T) {
 	}{
 		"lost reply": {"the tags are there", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.DropAfter, Times: 1},
 			cloud.Unavailable, true},
-		"denied": {"the group comes last", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.ErrorBefore, Code: "AccessDenied",
-			Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
-		"denied at template": {"nothing is the pool's", sim.Fault{Action: "CreateTags", Kind: sim.ErrorBefore, Code: "UnauthorizedOperation",
+		"denied": {"nothing is the pool's", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.ErrorBefore, Code: "AccessDenied",
 			Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,11 +1,13 @@
 package aws_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/long"
@@ -35,12 +37,30 @@ func suite() cloudtest.Suite[source] {
 			"spec.subnets[0].id": spec(func(s *awsv1.AWSMachinePoolSpec) {
 				s.Subnets = []awsv1.AWSResourceReference{{ID: ptr("subnet-0123456789abcdef0")}}
 			}),
+			"spec.subnets[0].filters": spec(func(s *awsv1.AWSMachinePoolSpec) {
+				s.Subnets = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "tag:team", Values: []string{"nope"}}}}}
+			}),
+			"spec.additionalTags":       spec(func(s *awsv1.AWSMachinePoolSpec) { s.AdditionalTags = manyTags() }),
+			"spec.availabilityZones[0]": spec(func(s *awsv1.AWSMachinePoolSpec) { s.AvailabilityZones = []string{"eu-west-1z"} }),
+			"spec.lifecycleHooks[0].name": spec(func(s *awsv1.AWSMachinePoolSpec) {
+				s.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: "muster-drain", LifecycleTransition: "autoscaling:EC2_INSTANCE_TERMINATING"}}
+			}),
 		},
-		AskedTag: "stage", FixedTag: "muster.dev/cluster",
+		AskedTag: "stage", Spelling: session.Spelling,
 		Many: 210, SteadyReads: 3,
 		GroupID: func(name string) string {
 			return "arn:aws:autoscaling:" + simaws.Region + ":" + simaws.AccountID + ":autoScalingGroup:0f6f8d5e:autoScalingGroupName/" + name
 		},
+		Primary:   []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions"},
 		Secondary: []string{"DescribeInstances", "DescribeLifecycleHooks", "DescribeInstanceRefreshes", "DescribeScalingActivities"},
 	}
+}
+
+// manyTags are more tags than a cloud object takes beside Muster's.
+func manyTags() awsv1.Tags {
+	tags := awsv1.Tags{}
+	for k := range 45 {
+		tags[fmt.Sprintf("tag-%d", k)] = "x"
+	}
+	return tags
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -15,13 +16,16 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-// bring makes a launch template by hand, with two versions, and gives its ID.
-func (w *world) bring(name string) string {
+// bring makes a launch template by hand, with two versions, and gives its ID. The edits are those of the second.
+func (w *world) bring(name string, edits ...func(*ec2types.RequestLaunchTemplateData)) string {
 	w.t.Helper()
 	input := foreignTemplate(name, w.anImage())
 	made, err := w.ec2.CreateLaunchTemplate(w.t.Context(), input)
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	for _, edit := range edits {
+		edit(input.LaunchTemplateData)
 	}
 	_, err = w.ec2.CreateLaunchTemplateVersion(w.t.Context(), &ec2.CreateLaunchTemplateVersionInput{
 		LaunchTemplateName: &name, LaunchTemplateData: input.LaunchTemplateData, VersionDescription: ptr("by hand"),

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"sync"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -19,8 +18,6 @@ import (
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu sync.Mutex
 	// touch marks what the process has read of the group for all pools as out of date.
 	touch func()
 	reads
@@ -48,9 +45,10 @@ type reads struct {
 
 // groupRead is the group as it was read; is is nil if it did not exist.
 type groupRead struct {
-	is    *asgtypes.AutoScalingGroup
-	at    time.Time
-	named driverkit.NamedGroup
+	is     *asgtypes.AutoScalingGroup
+	at     time.Time
+	named  driverkit.NamedGroup
+	former driverkit.FormerGroup
 }
 
 // size returns the size of the group; zero if it did not exist.

@@ -12,21 +12,13 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/desired"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
 // observe reads what is out of date, and returns the observation.
 func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
-	if err := r.group(ctx); err != nil {
-		return pool.Observed{}, err
-	}
-	if err := r.named(ctx); err != nil {
-		return pool.Observed{}, err
-	}
-	r.followTemplate()
-	if err := r.template(ctx); err != nil {
+	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
 	group, template := r.memory.group, &r.memory.template
@@ -34,11 +26,13 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if conflict := r.conflict(); conflict != nil {
 		return pool.Observed{
 			OwnershipConflict: conflict, Unowned: r.templates().unowned(r.t, group), GroupFresh: fresh,
-			Versions: r.templates().toDelete(r.t, group), ResolvedLookups: r.t.Remembered, TaggedFor: template.TaggedFor(),
+			Versions: r.templates().toDelete(r.t, group), ResolvedLookups: r.t.Remembered,
+			TaggedFor: cmp.Or(r.ownership().Claim.Named(), template.TaggedFor()),
 		}, nil
 	}
-	out := pool.Observed{TaggedFor: template.TaggedFor(), Versions: template.Versions(), Reused: r.reused, Shared: true, GroupFresh: fresh}
-	if template := r.launch.Foreign(); template != nil {
+	out := pool.Observed{TaggedFor: template.TaggedFor(), Versions: template.Versions(), Reused: r.reused, Shared: true, GroupFresh: fresh,
+		FormerGroup: group.former.Deleting}
+	if template := r.launch.Foreign(); template != nil && (is == nil || len(r.untagged(is)) == 0) {
 		out.Issues = append(out.Issues, *template)
 	}
 	needs, issues := r.launch.Prerequisites(ctx)
@@ -50,7 +44,9 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		if is == nil && driverkit.KeepsFromCreation(err, len(out.Versions) == 0) {
 			return out, &cloud.SpecUnsatisfiableError{Err: err}
 		}
-		out.Issues = append(out.Issues, driverkit.CauseOf(err))
+		for _, failed := range want.failed {
+			driverkit.AddUnresolved(&out, failed)
+		}
 	}
 	out.Wanted, out.Capacity = want.template.Template, want.template.Capacity
 	if is == nil {
@@ -60,6 +56,21 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	return out, nil
+}
+
+// read reads the group, the one that the object names, and the launch template, as far as they are out of date.
+func (r *reader) read(ctx context.Context) error {
+	if err := r.group(ctx); err != nil {
+		return err
+	}
+	if err := r.named(ctx); err != nil {
+		return err
+	}
+	if err := r.former(ctx); err != nil {
+		return err
+	}
+	r.followTemplate()
+	return r.template(ctx)
 }
 
 // conflict returns what prevents the pool from being created, or from being reconciled.
@@ -73,20 +84,26 @@ func (r *reader) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup
 		return err
 	}
 	m, seen := r.memory, r.templates()
+	out.MissingPrerequisites = append(out.MissingPrerequisites, r.untagged(is)...)
 	out.Group = m.describe(is, want.group, seen)
-	out.TaggedFor = cloud.TaggedFor(func(name string) string { return asg.Tag(is, session.OwnTag(name)) })
+	out.TaggedFor = r.t.claim(is).TaggedFor
 	out.Shared = !m.refreshes.Running() // a refresh is read for one pool alone
 	out.Instances, out.ExternalStandby = m.instances(is, want, seen, r.now), asg.Standby(is, m.members.External)
 	out.ShortNotice = m.members.ShortNotice(is)
 	out.ProviderRollout, out.ProviderRolloutUnknown = m.refreshes.Newest(seen.of), m.refreshes.Refused()
-	for _, refused := range []error{m.hooks.Refused, m.members.Refused()} {
+	hooks := m.hooks.Refused.Err
+	if cloud.KindOf(hooks) == cloud.Denied {
+		driverkit.AddUnresolved(out, hooks) // What passes by itself leaves what was compared before.
+		hooks = nil
+	}
+	for _, refused := range []error{hooks, m.members.Refused(), m.holds.Refused()} {
 		if refused != nil {
 			out.Issues = append(out.Issues, driverkit.CauseOf(refused))
 		}
 	}
 	out.Issues = append(out.Issues, desired.SuspendedIssues(is, out.ProviderRollout)...)
 	issues, err := m.activities.Read(ctx, r.c, is, m.resized, r.now)
-	out.Issues = append(out.Issues, issues...)
+	out.Issues = append(append(out.Issues, issues...), m.hooks.HeldByOthers(is, m.holds, m.members.Created, r.now)...)
 	return err
 }
 
@@ -125,7 +142,7 @@ func (m *memory) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 // Instances in standby that Muster did not put there are left to the client that did.
 func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen templates, now time.Time) []pool.Instance {
 	var list []pool.Instance
-	differs := seen.launch.Differences(want.template)
+	differs, launched := seen.launch.Differences(want.template), newLaunchedAs(is, want, seen)
 	for _, i := range is.Instances {
 		id := ptr.Deref(i.InstanceId, "")
 		state, member := asg.StateOf(i)
@@ -136,14 +153,14 @@ func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen temp
 			ID:                id,
 			ProviderID:        asg.ProviderID(i),
 			Zone:              ptr.Deref(i.AvailabilityZone, ""),
-			Template:          seen.of(i.LaunchTemplate),
+			Template:          launched.template(i),
 			State:             state,
 			Created:           m.members.Created(id),
 			Standby:           asg.InStandby(i),
 			EnteringStandby:   !asg.InStandby(i) && m.members.Entering(id, now),
 			LifecycleHook:     m.holds.Of(id),
 			TerminationNotice: cmp.Or(m.holds.Cause(id), m.members.Interruption(id), asg.Unhealthy(is, i)),
-			TemplateDiff:      differs(seen.ref(i.LaunchTemplate)),
+			TemplateDiff:      launched.diff(i, differs(seen.ref(i.LaunchTemplate))),
 		})
 	}
 	driverkit.SortByAge(list)

@@ -74,7 +74,7 @@ func (r *reader) named(ctx context.Context) error {
 		return nil
 	}
 	label := "Auto Scaling group " + name
-	if r.t.elsewhere(region) {
+	if session.Elsewhere(region, r.t.cluster) {
 		group.named = driverkit.NamedGroup{ID: r.t.GroupID, Conflict: cloud.NamedElsewhere(label, "it is in region "+region)}
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *reader) named(ctx context.Context) error {
 	}
 	group.named = driverkit.NamedGroup{ID: r.t.GroupID}
 	if is != nil && !r.t.owns(is) {
-		group.named.Conflict = driverkit.NamedConflict(label, name, session.TagOwner, asg.Tag(is, session.TagOwner))
+		group.named.Conflict = driverkit.NamedConflict(label, name, r.t.claim(is))
 	}
 	return nil
 }
@@ -107,6 +107,22 @@ func (r *reader) followTemplate() {
 		r.t.Remembered = map[string]string{}
 	}
 	r.t.Remembered[cloud.AdoptedTemplate] = r.t.template
+}
+
+// untagged returns, for messages, what belongs to an adopted group of the pool's and lacks its owner tags, or carries those of a pool that
+// lost the group.
+func (r *reader) untagged(is *asgtypes.AutoScalingGroup) []string {
+	if !r.t.Adopt && r.t.Remembered[pool.AdoptedKey] != r.t.group || asg.Deleting(is) {
+		return nil
+	}
+	var out []string
+	if template := launch.FollowsGroup(r.launch, r.templates().ref(asg.LaunchedFrom(is))); template != "" {
+		out = append(out, template)
+	}
+	if n := len(r.memory.members.Untagged(is)); n > 0 {
+		out = append(out, fmt.Sprintf("owner tags of instances (%d)", n))
+	}
+	return out
 }
 
 // template reads the launch template and its versions, when they may have changed.
@@ -162,6 +178,8 @@ type wanted struct {
 	group    desired.Group
 	template launch.Want
 	remember map[string]string
+	// failed is what of the specification could not be translated.
+	failed []error
 }
 
 // want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
@@ -171,7 +189,6 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 	removable := session.Unique(slices.Concat(r.t.additionalTags(), r.memory.tagged.Names(r.now)))
 	w := wanted{group: desired.Of(r.t.pool, r.t.tags(), removable), remember: look.Remember}
 	session.KeepAdopted(r.t.Remembered, look.Remember)
-	var failed []error
 	subnets, err := launch.Subnets(ctx, look, r.t.cluster, r.t.places())
 	if err == nil {
 		err = r.launch.Source.FitsIn(subnets)
@@ -180,16 +197,19 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 		err = r.t.checkHooks()
 	}
 	if err != nil {
-		failed = append(failed, err)
+		w.failed = append(w.failed, err)
 	} else {
 		w.group.Subnets = subnets
 	}
-	if w.template, err = r.launch.Want(ctx, look); err != nil {
-		failed = append(failed, err)
+	if err = w.group.CheckTags(); err != nil {
+		w.failed = append(w.failed, err)
 	}
-	if len(failed) > 0 {
+	if w.template, err = r.launch.Want(ctx, look); err != nil {
+		w.failed = append(w.failed, err)
+	}
+	if len(w.failed) > 0 {
 		look.Keep()
-		return w, failed[0]
+		return w, w.failed[0]
 	}
 	return w, nil
 }
@@ -242,8 +262,9 @@ func (l templates) unowned(t target, group groupRead) *pool.Unowned {
 	if out == nil {
 		return nil
 	}
-	out.OtherCluster = session.OtherCluster(asg.Tags(group.is), t.Owner.Cluster, t.cluster.EKSClusterName)
-	if region, name := t.groupNamed(); name != "" && name != t.group || t.elsewhere(region) {
+	tags, cluster := asg.Tags(group.is), []string{t.Owner.Cluster, t.cluster.EKSClusterName}
+	out.OtherCluster, out.OfCluster = session.OtherCluster(tags, cluster...), session.OfCluster(tags, cluster...)
+	if region, name := t.groupNamed(); name != "" && name != t.group || session.Elsewhere(region, t.cluster) {
 		out.NamedInstead = t.GroupID
 	}
 	template, conflict := l.launch.Unowned()

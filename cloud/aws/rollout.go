@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
@@ -17,13 +18,11 @@ import (
 // replace those of another version with the same content: they are protected meanwhile (see package members). An older version with that
 // content is never pinned in place of the newest to spare them: its bootstrap token may have expired.
 func (w *writer) startRefresh(ctx context.Context, s pool.Step) error {
-	if err := w.recent(ctx); err != nil {
-		return err
-	}
 	from, err := specification(s.Template)
 	if err != nil {
 		return err
 	}
+	s.ReplaceMatching = s.ReplaceMatching || w.replacesSameVersion(s)
 	kept, err := w.keepOthers(ctx, s)
 	if err != nil {
 		return err
@@ -35,6 +34,16 @@ func (w *writer) startRefresh(ctx context.Context, s pool.Step) error {
 		return w.confirmRolloutStarted(ctx, s, err)
 	}
 	return err
+}
+
+// replacesSameVersion reports whether the refresh of a group whose policy names the types is for an instance of the version that it rolls
+// to, of a type that the group does not launch any more: the service may take it for one that matches.
+func (w *writer) replacesSameVersion(s pool.Step) bool {
+	is := w.memory.group.is
+	return is != nil && is.MixedInstancesPolicy != nil && slices.ContainsFunc(is.Instances, func(i asgtypes.Instance) bool {
+		return w.templates().ref(i.LaunchTemplate) == s.Template &&
+			slices.ContainsFunc(s.Targets, func(t pool.InstanceRef) bool { return t.ID == *i.InstanceId })
+	})
 }
 
 // keepOthers protects the instances that the refresh is not for, and removes the protection from those that it is for where that is
@@ -94,8 +103,8 @@ func (w *writer) confirmRolloutStarted(ctx context.Context, s pool.Step, refused
 
 // cancelRefresh ends the refresh that the step names. The request can't name it: whether it is still the one that runs is read first.
 func (w *writer) cancelRefresh(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil || w.memory.group.is == nil {
-		return err
+	if w.memory.group.is == nil {
+		return nil
 	}
 	w.memory.refreshes = refresh.History{}
 	if err := w.refreshes(ctx, w.memory.group.is); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -37,10 +36,10 @@ var steps = driverkit.Steps[*writer]{
 	pool.CancelProviderRollout: (*writer).cancelRefresh,
 	pool.Release:               onHolds((*lifecycle.Holds).Release),
 	pool.Renew:                 onHolds((*lifecycle.Holds).Renew),
-	pool.EnsurePrerequisites: onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error {
-		return l.EnsurePrerequisites(ctx, s.Fields)
+	pool.EnsurePrerequisites:   (*writer).ensurePrerequisites,
+	pool.DefaultTemplate: onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error {
+		return l.SetDefault(ctx, s.Template)
 	}),
-	pool.DefaultTemplate: onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
 	pool.PruneTemplates:  onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
 	pool.DeleteGroup:     (*writer).deleteGroup,
 	pool.DeleteTemplates: (*writer).deleteTemplates,
@@ -52,9 +51,6 @@ type step = func(w *writer, ctx context.Context, s pool.Step) error
 // onTemplate returns a step that concerns the launch template alone, which must be the pool's own.
 func onTemplate(do func(ctx context.Context, l launch.Pass, s pool.Step) error) step {
 	return func(w *writer, ctx context.Context, s pool.Step) error {
-		if err := w.known(ctx); err != nil {
-			return err
-		}
 		if err := driverkit.Owned(w.launch.Foreign()); err != nil {
 			return err
 		}
@@ -65,63 +61,51 @@ func onTemplate(do func(ctx context.Context, l launch.Pass, s pool.Step) error) 
 // onHolds returns a step that concerns instances which the drain hook holds.
 func onHolds(do func(h *lifecycle.Holds, ctx context.Context, c asg.Client, targets []pool.InstanceRef) error) step {
 	return func(w *writer, ctx context.Context, s pool.Step) error {
-		if err := w.known(ctx); err != nil {
-			return err
-		}
 		w.memory.touchedMembers()
 		return do(&w.memory.holds, ctx, w.client(), s.Targets)
 	}
 }
 
-// start begins the step.
-func (w *writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "an Auto Scaling group")
-	if err != nil {
-		return err
+// look reads the group and the template, unless they have been read. For a step that chooses instances their list must be as new as can be.
+func (w *writer) look(ctx context.Context, s pool.Step) error {
+	choosing := s.Kind == pool.EnterStandby || s.Kind == pool.StartProviderRollout
+	if choosing && w.now.Sub(w.memory.group.at) > session.SameMoment {
+		w.memory.group = groupRead{}
 	}
-	return run(w, ctx, s)
+	return w.all(ctx)
 }
 
-// known reads the group and the template, unless they have been read, and returns an error if the group is not the pool's own.
-func (w *writer) known(ctx context.Context) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
-	return driverkit.Owned(w.ownership().Conflict())
-}
-
-// adopt writes the owner tags to the launch template, to the instances and, last, to the group: a group that has them is the pool's, with
-// all that belongs to it.
+// adopt writes the owner tags to the group, in one call: that decides whose it is, also among pools that adopt it at the same time. The
+// next look shows which of them has it, and what belongs to the group follows (untagged).
 func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
 	if is := w.memory.group.is; is != nil && w.t.owns(is) {
 		return nil
 	}
 	if err := w.ownership().Adoptable(w.templates().unowned(w.t, w.memory.group)); err != nil {
 		return err
 	}
-	if err := launch.Adopt(ctx, w.launch); err != nil {
-		return err
-	}
-	var ids []string
-	for _, i := range w.memory.group.is.Instances {
-		ids = append(ids, ptr.Deref(i.InstanceId, ""))
-	}
-	tags := session.OwnerTags(w.t.Owner)
-	if err := w.client().TagInstances(ctx, ids, tags, func([]string) {}); err != nil {
-		return err
-	}
 	w.memory.touchedGroup()
-	return w.client().PutTags(ctx, tags, desired.Bookkeeping)
+	return w.client().PutTags(ctx, session.OwnerTags(w.t.Owner), desired.Bookkeeping)
+}
+
+// ensurePrerequisites tags what follows an adopted group, and creates what the group needs beside its template.
+func (w *writer) ensurePrerequisites(ctx context.Context, s pool.Step) error {
+	is := w.memory.group.is
+	if is == nil || len(w.untagged(is)) == 0 {
+		return onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error {
+			return l.EnsurePrerequisites(ctx, s.Fields)
+		})(w, ctx, s)
+	}
+	if launch.FollowsGroup(w.launch, w.templates().ref(asg.LaunchedFrom(is))) != "" {
+		if err := launch.TakeOver(ctx, w.launch); err != nil {
+			return err
+		}
+	}
+	return w.memory.members.Tag(ctx, w.client(), w.memory.members.Untagged(is), session.OwnerTags(w.t.Owner))
 }
 
 // createGroup creates the group.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
-	}
 	want, err := w.want(ctx)
 	if err != nil {
 		return err
@@ -164,9 +148,6 @@ func specification(name string) (*asgtypes.LaunchTemplateSpecification, error) {
 
 // resize requests a number of instances, now and not after the cooldown.
 func (w *writer) resize(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
-	}
 	size := int32(s.Size)
 	if w.memory.group.is != nil && s.Size < w.memory.group.size() {
 		if err := w.upToDate(); err != nil {
@@ -223,9 +204,6 @@ func (w *writer) upToDate() error {
 // deleteGroup deletes the group with its instances, if it is the pool's. A group is deleted with its instances in standby, and those that
 // Muster put there are drained first: while it is unknown whether there are such, it returns EC2's refusal to describe them.
 func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
-	}
 	if is := w.memory.group.is; w.memory.members.StandbyUnknown(is) {
 		if err := w.memory.members.Read(ctx, w.client(), is, w.t.Owner); err != nil {
 			return err
@@ -268,9 +246,6 @@ func (l templates) predecessor(base string, is *asgtypes.AutoScalingGroup) strin
 // deleteTemplates deletes the template with all its versions, if it is the pool's. A group of another owner with the pool's name does not
 // prevent that, unless it launches from the template.
 func (w *writer) deleteTemplates(ctx context.Context, _ pool.Step) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
 	if w.templates().foreignLaunches(w.t, w.memory.group) {
 		return driverkit.Owned(w.ownership().Conflict())
 	}

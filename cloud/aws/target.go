@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -33,12 +34,9 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, group: t.Owner.ResourceName()}
 	out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], out.pool.AWSLaunchTemplate.Name, out.group)
-	return out, nil
+	return out, driverkit.CheckPlaces(t.GroupID, session.Region(out.cluster))
 }
 
 // groupNamed returns region and name of the group that the object names, by ARN or by name alone.
@@ -87,25 +85,23 @@ func (t target) additionalTags() []string {
 	return session.Names(t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }
 
-// owns reports whether the group carries the pool's owner tag.
-func (t target) owns(is *asgtypes.AutoScalingGroup) bool {
-	owner := asg.Tag(is, session.TagOwner)
-	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+// claim returns what the tags of a group say about the pool.
+func (t target) claim(is *asgtypes.AutoScalingGroup) cloud.Claim {
+	return t.Claim(session.Spelling, func(key string) string { return asg.Tag(is, key) })
 }
 
-// elsewhere reports whether a region is another than that of the pool's cluster.
-func (t target) elsewhere(region string) bool {
-	return region != "" && t.cluster.Region != "" && region != t.cluster.Region
-}
+// owns reports whether the group is the pool's by its tags.
+func (t target) owns(is *asgtypes.AutoScalingGroup) bool { return t.claim(is).Owned }
 
 // ownership returns what decides whether the group with the pool's name, or the one that the object names, may be changed.
 func (t target) ownership(group groupRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Tag: session.TagOwner,
+		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Former: group.former,
 		Group: "Auto Scaling group " + t.group, Kind: "group", Rename: "by the annotation muster.dev/group-name",
+		Path: t.group,
 	}
 	if group.is != nil {
-		o.Owned, o.Owner = t.owns(group.is), asg.Tag(group.is, session.TagOwner)
+		o.Claim, o.Account = t.claim(group.is), session.AccountOf(ptr.Deref(group.is.AutoScalingGroupARN, ""))
 	}
 	return o
 }

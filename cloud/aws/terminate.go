@@ -6,7 +6,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/members"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -14,9 +13,6 @@ import (
 // another in the place of each, unless it did so when the instance was put into standby.
 func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := asg.NoMoreThan(asg.RemoveBatch, s.Targets, "terminate"); err != nil {
-		return err
-	}
-	if err := w.known(ctx); err != nil {
 		return err
 	}
 	if err := w.upToDate(); err != nil {
@@ -40,22 +36,11 @@ func (w *writer) going(ctx context.Context, id string) (bool, error) {
 	return i == nil || !asg.Present(*i), nil
 }
 
-// recent reads the group and the template for a step that chooses instances, whose list must be as new as can be.
-func (w *writer) recent(ctx context.Context) error {
-	if w.now.Sub(w.memory.group.at) > session.SameMoment {
-		w.memory.group = groupRead{}
-	}
-	return w.known(ctx)
-}
-
 // enterStandby takes instances out of service and out of the group's count, and leaves its size as it is: the group launches others in
 // their place while they run on. They are tagged first. To tag from an old list would claim an instance that another client put into
 // standby meanwhile.
 func (w *writer) enterStandby(ctx context.Context, s pool.Step) error {
 	if err := asg.NoMoreThan(asg.StandbyBatch, s.Targets, "set aside"); err != nil {
-		return err
-	}
-	if err := w.recent(ctx); err != nil {
 		return err
 	}
 	ids, err := members.InService(w.memory.group.is, s.Targets)

@@ -18,9 +18,6 @@ import (
 // updateGroup repairs the fields that drifted, and has the group launch from another template if the step names one. It never changes the
 // group's size.
 func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
-	}
 	is := w.memory.group.is
 	if is == nil {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup",
@@ -116,10 +113,10 @@ func (r repairer) mark(ctx context.Context, is *asgtypes.AutoScalingGroup, marks
 }
 
 // updateHooks writes the bookkeeping of hooks, then puts and removes hooks. The next pass removes the marks of what was removed. Hooks that
-// may not be listed are left as they are.
+// could not be listed are left as they are.
 func (r repairer) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks, want desired.Group) error {
-	if existing.Refused != nil {
-		return existing.Refused
+	if existing.Refused.Err != nil {
+		return existing.Refused.Err
 	}
 	changes := existing.Changes(want.Hooks, desired.HookMarks(is))
 	if err := r.mark(ctx, is, want.HookMarks(changes, r.memory.written.Names(r.now))); err != nil {

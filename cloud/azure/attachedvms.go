@@ -14,10 +14,10 @@ import (
 type attachedVMs []machine
 
 // attached reports whether a virtual machine was attached to the pool's Flexible scale set by a user, and not created by it: it does not
-// carry the pool's owner tag, and is not named as Azure names what a scale set creates. One that merely lost its tags is not attached.
+// carry the pool's owner tags, and is not named as Azure names what a scale set creates. One that merely lost its tags is not attached.
 func (t target) attached(m machine) bool {
 	made := t.name + "_"
-	return m.flexible != nil && model.Tag(m.tags, model.TagOwner) != t.Owner.ID &&
+	return m.flexible != nil && !model.Spelling.Claim(t.Owner, func(key string) string { return model.Tag(m.tags, key) }).Owned &&
 		(len(m.id) <= len(made) || !strings.EqualFold(m.id[:len(made)], made))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/garbage"
@@ -47,9 +48,10 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 				s.Template.NetworkInterfaces = []azurev1.NetworkInterface{{SubnetName: "nope", PrivateIPConfigs: 1}}
 			}),
 		},
-		AskedTag: "stage", FixedTag: "muster.dev_cluster",
+		AskedTag: "stage", Spelling: model.Spelling,
 		Many: 210, ManyInPage: 10, SteadyReads: 2,
-		Name: func(o cloud.Owner) string { return o.Name },
+		Primary: []string{"VirtualMachineScaleSets_Get", "VirtualMachineScaleSets_List", "VirtualMachineScaleSetVMs_List"},
+		Name:    func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			c := source(mode).Cluster
 			return "azure:///subscriptions/" + c.SubscriptionID + "/resourceGroups/" + c.ResourceGroup +
@@ -59,6 +61,7 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	if mode == azurev1.FlexibleOrchestrationMode {
 		// Which machines are protected is asked hourly; an identity of its own is for Uniform scale sets alone.
 		s.SteadyReads, s.Needy = 3, nil
+		s.Primary = []string{"VirtualMachineScaleSets_Get", "VirtualMachineScaleSets_List", "VirtualMachines_List"}
 		s.Secondary = []string{"VirtualMachineScaleSetVMs_List"}
 	}
 	return s

@@ -15,6 +15,8 @@ type wanted struct {
 	// names the fields that Azure can't change.
 	model        *model.Model
 	unchangeable []string
+	// imageStays is why the scale set keeps the image that it has; empty where it does not.
+	imageStays string
 	// against compares it with the pool's existing scale set; nil without a scale set or a model.
 	against  *model.Comparison
 	template pool.Template
@@ -52,6 +54,7 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 	if is := r.memory.set.is; is != nil && r.t.owns(is) {
 		current := model.Read(*is)
 		want.model, want.unchangeable = m.Onto(current)
+		want.imageStays = m.ImageStays(current)
 		want.against = new(want.model.Against(current))
 	}
 	if !r.t.Bootstrap.Empty() && cloud.KindOf(failed) != cloud.Invalid {

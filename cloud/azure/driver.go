@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -15,75 +14,45 @@ import (
 // Options of a Driver. The zero Options are right for production.
 type Options = session.Options
 
-// Driver runs AzureMachinePools. It is safe for concurrent use.
-type Driver struct {
-	sessions *session.Sessions
-	memories cache.Pools[memory]
-	lookups  cache.Lookups
-}
+// Driver runs AzureMachinePools. In the steady state a look sends one request in mode Uniform and next to none in mode Flexible, because
+// pools share the rest.
+type Driver = driverkit.Driver[*azurev1.MachinePoolSource, *writer, memory]
 
-var _ cloud.Driver[*azurev1.MachinePoolSource] = (*Driver)(nil)
+// removeBatch is the most machines that one removal names. Far fewer finish their drain together.
+const removeBatch = 100
 
-// New makes a Driver with sessions of its own. It sends nothing.
-func New(o Options) (*Driver, error) {
-	sessions, err := session.New(o)
-	if err != nil {
-		return nil, err
-	}
-	return Over(sessions), nil
-}
-
-// Over makes a Driver over sessions that other drivers share: clients, rate budgets and look-ups are one.
-func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: sessions} }
-
-// Close closes idle connections. The driver can be used after it.
-func (d *Driver) Close() { d.sessions.Close() }
-
-const (
-	// removeBatch is the most machines that one removal names. Far fewer finish their drain together.
-	removeBatch = 100
-)
-
-// Traits returns those of scale sets.
-func (d *Driver) Traits() pool.Traits {
-	return pool.Traits{
+// kind describes scale sets.
+var kind = driverkit.Kind[*writer]{
+	Group: "a scale set",
+	Traits: pool.Traits{
 		Group: "scale set", Template: "model", Prerequisites: "role assignment", RemoveBatch: removeBatch,
 		InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true, RecordsSurge: true,
 		SupportsInPlaceChanges: true, SupportsScaleInProtection: true,
-	}
+	},
+	Observe: (*writer).observe, Look: (*writer).look, Steps: steps,
+	Ownership: func(w *writer) driverkit.Ownership { return w.t.ownership(w.memory.set) }, AnyOwner: []pool.StepKind{pool.Adopt},
+	Explain: func(w *writer, err error) error { return w.t.redactError(withField(w.t.pool, err)) },
+	Touch:   func(w *writer) { w.memory.touch() }, Forget: func(w *writer) { w.memory.touched() },
 }
 
-// Observe reads one pool. In the steady state it sends one request in mode Uniform and next to none in mode Flexible, because pools share
-// the rest. If the specification can't be satisfied and the pool does not exist yet, it returns *cloud.SpecUnsatisfiableError beside the
-// observation, so that a pool that was never created can be deleted; if something exists, the error is among the issues and Wanted is zero.
-func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
-	return driverkit.Observe(ctx, d.begin, t)
-}
+// New makes a Driver with sessions of its own. It sends nothing.
+func New(o Options) (*Driver, error) { return driverkit.New(o, session.New, Over) }
 
-// Start begins one step. After a conflict everything is read again: something is not as it was observed.
-func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
-	return driverkit.Start(ctx, d.begin, t, s)
-}
-
-// begin prepares a pass and locks the memory of the pool.
-func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
-	target, err := targetOf(t)
-	if err != nil {
-		return nil, err
-	}
-	c, err := d.sessions.Of(ctx, target.cluster)
-	if err != nil {
-		return nil, err
-	}
-	now := d.sessions.Now()
-	key := strings.Join([]string{c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name), target.Owner.ID}, "\n")
-	if t.AssumeOwned {
-		key += "\npreview"
-	}
-	w := &writer{reader{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}}
-	w.memory.mu.Lock()
-	w.memory.touch = func() { c.TouchSet(w.t.cluster.ResourceGroup, w.t.name) }
-	return &driverkit.Pass{
-		Unlock: w.memory.mu.Unlock, Observe: w.observe, Start: w.start, Redact: w.t.redactError, Touch: w.memory.touch, Forget: w.memory.touched,
-	}, nil
+// Over makes a Driver over sessions that other drivers share: clients, rate budgets and look-ups are one.
+func Over(sessions *session.Sessions) *Driver {
+	lookups := &cache.Lookups{}
+	return driverkit.Over(kind, func(ctx context.Context, t Target, from *driverkit.Memories[memory]) (*writer, error) {
+		target, err := targetOf(t)
+		if err != nil {
+			return nil, err
+		}
+		c, err := sessions.Of(ctx, target.cluster)
+		if err != nil {
+			return nil, err
+		}
+		now := sessions.Now()
+		m := from.Of(now, c.Key, strings.ToLower(target.cluster.ResourceGroup), strings.ToLower(target.name))
+		m.touch = func() { c.TouchSet(target.cluster.ResourceGroup, target.name) }
+		return &writer{reader{c: c, t: target.in(c.SubscriptionID), now: now, memory: m, lookups: lookups}}, nil
+	}, sessions.Close)
 }

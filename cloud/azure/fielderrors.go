@@ -2,7 +2,6 @@ package azure
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,22 +20,20 @@ const (
 // imageCodes are Azure's error codes of an image that does not exist.
 var imageCodes = []string{"ImageNotFound", "GalleryImageNotFound", "PlatformImageNotFound", "ImageVersionNotFound"}
 
+// imageWords are Azure's of an image of another kind than a scale set has.
+const imageWords = "image type"
+
 // withField returns a refusal that names no field with the field that it is about: what Azure says does not exist is looked for in the
 // template and the identities of the specification.
 func withField(spec *azurev1.AzureMachinePoolSpec, err error) error {
-	var e *cloud.Error
-	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
-		return err
-	}
-	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(driverkit.PartOf(err)))
-	return err
+	return driverkit.WithField(err, func(e *cloud.Error, part string) string { return cmp.Or(fieldOf(spec, e), fieldOfTarget(part)) })
 }
 
 // fieldOf returns the field that a refusal is about; empty where that is unknown.
 func fieldOf(spec *azurev1.AzureMachinePoolSpec, e *cloud.Error) string {
 	words := strings.ToLower(e.Message)
 	says := func(what string) bool { return what != "" && strings.Contains(words, strings.ToLower(what)) }
-	if slices.Contains(imageCodes, e.Code) || says("/CommunityGalleries/") || says("/galleries/") || says("/images/") {
+	if slices.Contains(imageCodes, e.Code) || says(imageWords) || says("/CommunityGalleries/") || says("/galleries/") || says("/images/") {
 		return fieldImage
 	}
 	if field := fieldOfSubnet(&spec.Template, words); field != "" {

@@ -61,6 +61,35 @@ func TestWholeLife(t *testing.T) {
 	})
 }
 
+// TestImageOfAnotherSource holds that an image of another kind of source, which Azure refuses for a scale set that exists, is reported with
+// its field and what to do, and that nothing is sent and no machine is replaced for it.
+func TestImageOfAnotherSource(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 1)
+		target = with(target, func(s *azurev1.AzureMachinePoolSpec) {
+			s.Template.Image = &azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{
+				ImagePlan: azurev1.ImagePlan{Publisher: "cncf-upstream", Offer: "capi", SKU: "ubuntu-2204-gen1"}, Version: "128.3.20231023"}}
+		})
+		o := w.observe(target)
+		if told(o, "ImageSourceUnchangeable", "create another pool") == nil ||
+			!slices.Equal(o.Group.Unchangeable, []string{"spec.template.image"}) {
+			t.Errorf("want the image reported as unchangeable, got %v, issues %v", o.Group.Unchangeable, o.Issues)
+		}
+		if !o.Wanted.Same(o.Instances[0].Template) {
+			t.Errorf("want no machine stale, got %+v of %+v", o.Instances[0].Template, o.Wanted)
+		}
+		last := w.cloud.Calls().Next()
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		w.start(target, pool.Step{Kind: pool.UpdateGroup})
+		for _, c := range w.cloud.Calls().Summary(last).Calls {
+			if c.Mutating {
+				t.Errorf("want nothing sent, got %s", c.Action)
+			}
+		}
+	})
+}
+
 func ids(o pool.Observed) []string {
 	list := make([]string, 0, len(o.Instances))
 	for _, i := range o.Instances {

@@ -41,7 +41,7 @@ type machine struct {
 	provisioning, power string
 	zone                string
 	created             time.Time
-	// protected is true if it is protected from scale-in, protectionUnknown if Azure refuses to list which machines are.
+	// protected is true if it is protected from scale-in, protectionUnknown if it could not be read which machines are.
 	protected, protectionUnknown bool
 	// assumed is true if its removal was accepted and no list shows it yet.
 	assumed bool

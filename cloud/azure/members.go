@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -120,17 +119,16 @@ type protection struct {
 	at time.Time
 	// written are the machines whose protection Muster has changed since, whatever Azure has answered: what they are is to be read.
 	written map[string]bool
-	// refused is Azure's refusal to list them, at the moment at; of is nil then.
-	refused *pool.Cause
+	// refused is why they could not be read; of is nil then.
+	refused driverkit.Refusal
 }
 
 // due reports whether to list the protected machines.
 func (k *protection) due(now time.Time) bool {
-	age := now.Sub(k.at)
-	if k.refused != nil {
-		return age >= refusedPeriod
+	if k.refused.Err != nil {
+		return !k.refused.Rests(now, refusedPeriod)
 	}
-	return k.of == nil || age >= slowPeriod
+	return k.of == nil || now.Sub(k.at) >= slowPeriod
 }
 
 // read sets on the machines of a scale set which are protected. It lists them if that is due; machines created since are not protected.
@@ -140,15 +138,19 @@ func (k *protection) read(ctx context.Context, from setReader, set setRead) erro
 		return nil
 	}
 	if len(machines) == 0 {
-		k.refused = nil
-	} else if err := k.update(ctx, from, machines); err != nil && cloud.KindOf(err) == cloud.Denied {
-		*k = protection{at: from.now, refused: new(driverkit.CauseOf(err))}
-	} else if err != nil {
-		return notShown(err)
+		k.refused = driverkit.Refusal{}
+	} else if due := k.due(from.now); due || k.refused.Err == nil {
+		err := notShown(k.update(ctx, from, machines, due))
+		if failed := k.refused.Keep(from.now, err); failed != nil {
+			return failed
+		}
+		if err != nil {
+			*k = protection{refused: k.refused}
+		}
 	}
 	for i := range machines {
 		machines[i].protected = k.of[machines[i].id]
-		machines[i].protectionUnknown = k.refused != nil
+		machines[i].protectionUnknown = k.refused.Err != nil
 	}
 	return nil
 }
@@ -158,12 +160,9 @@ func (k *protection) read(ctx context.Context, from setReader, set setRead) erro
 const protectionReads = 4
 
 // update lists which machines are protected if that is due, and reads those whose protection was changed.
-func (k *protection) update(ctx context.Context, from setReader, machines []machine) error {
-	switch {
-	case k.due(from.now) || k.refused == nil && len(k.written) > protectionReads:
+func (k *protection) update(ctx context.Context, from setReader, machines []machine, due bool) error {
+	if due || len(k.written) > protectionReads {
 		return k.list(ctx, from)
-	case k.refused != nil:
-		return nil
 	}
 	for _, m := range machines {
 		if !k.written[m.id] {
@@ -196,7 +195,7 @@ func (k *protection) list(ctx context.Context, from setReader) error {
 	if err != nil {
 		return err
 	}
-	*k = protection{of: map[string]bool{}, at: from.now}
+	*k = protection{of: map[string]bool{}, at: from.now, refused: k.refused}
 	for _, vm := range list {
 		if guarded(vm) {
 			k.of[idOf(vm)] = true

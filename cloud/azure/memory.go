@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"sync"
 	"time"
 
 	"github.com/muster-project/muster/cloud/azure/roleassignment"
@@ -23,8 +22,6 @@ const (
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu sync.Mutex
 	// touch marks shared reads of the scale set as out of date.
 	touch func()
 	set   setRead
@@ -57,7 +54,7 @@ func (m *memory) forgetSet(at, now time.Time, name string) error {
 		return err
 	}
 	m.set = setRead{at: at}
-	m.protection.of, m.protection.refused, m.extended = nil, nil, nil
+	m.protection.of, m.protection.refused, m.extended = nil, driverkit.Refusal{}, nil
 	m.operations.end()
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -34,13 +33,18 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if err := r.readNamed(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	if foreign := r.t.ownership(r.memory.set).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: r.t.unowned(r.memory.set), ResolvedLookups: r.t.Remembered, Fresh: r.fresh}, nil
+	if err := r.former(ctx); err != nil {
+		return pool.Observed{}, err
+	}
+	if own := r.t.ownership(r.memory.set); own.Conflict() != nil {
+		out := own.Observed(r.t.unowned(r.memory.set), r.t.Remembered)
+		out.Fresh = r.fresh
+		return out, nil
 	}
 	want, failed := r.want(ctx)
 	out := pool.Observed{
 		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: r.t.spot(), Operations: r.memory.operations.list, Fresh: r.fresh,
-		Capacity: want.capacity,
+		Capacity: want.capacity, FormerGroup: r.memory.set.former.Deleting,
 	}
 	role, err := r.role().Observe(ctx, out.ResolvedLookups)
 	if err != nil {
@@ -57,18 +61,21 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return out, nil
 	}
 	if failed != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
+		driverkit.AddUnresolved(&out, failed)
+	}
+	if want.imageStays != "" {
+		out.Issues = append(out.Issues, pool.Cause{Reason: "ImageSourceUnchangeable", Message: want.imageStays})
 	}
 	issues := r.t.redactIssues(r.scaleSetIssues(ctx))
 	out.Operations = r.memory.operations.list
 	version := r.memory.set.version(want)
 	out.Versions, out.Group = []pool.Template{version}, r.group(want, version, issues)
-	out.TaggedFor = cloud.TaggedFor(func(name string) string { return model.Tag(r.memory.set.is.Tags, model.OwnTag(name)) })
+	out.TaggedFor = r.t.claim(is.Tags).TaggedFor
 	out.Instances = r.memory.set.instances(r.t, want, r.memory.extended)
 	out.ExternalStandby = r.memory.set.attached.providerIDs(r.t)
 	out.Issues = r.t.redactIssues(append(out.Issues, unique(mergeIssues(issues, r.memory.set.machineIssues(r.t.spot())))...))
 	out.Issues = append(out.Issues, r.memory.set.attached.issues()...)
-	if refused := r.memory.protection.refused; refused != nil {
+	if refused := r.memory.protection.refused.Cause(); refused != nil {
 		out.Issues = append(out.Issues, *refused)
 	}
 	return out, nil
@@ -79,7 +86,7 @@ func (r *reader) group(want wanted, version pool.Template, issues []pool.Cause) 
 	is := r.memory.set.is
 	state, surge, operations := stateOf(is), r.memory.surge(), &r.memory.operations
 	g := &pool.Group{
-		ID: r.t.groupID(), Size: r.memory.set.size(), Surge: surge.count(), Template: version.Ref,
+		ID: r.t.groupID(), Size: r.memory.set.size(), Surge: surge.Count(), Template: version.Ref,
 		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), r.memory.set.extending(want)), State: state, Created: r.memory.set.created,
 		ScaleUpFailedAt: operations.growFailed, DeleteFailedAt: operations.deleteFailed,
 	}
@@ -98,7 +105,7 @@ func (r *reader) group(want wanted, version pool.Template, issues []pool.Cause) 
 	if r.memory.set.lacking() && !operations.unsettled(r.now) {
 		g.UnfulfilledCapacity = r.memory.set.capacity() - g.Size
 	}
-	g.SurgeRecordStale, g.SurgePlanned = !g.Deleting && surge.stale(), pool.PlannedSurge(surge.planned())
+	g.SurgeRecordStale, g.SurgePlanned = !g.Deleting && surge.Stale(), surge.Planned
 	return g
 }
 

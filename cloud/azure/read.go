@@ -10,7 +10,6 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
@@ -67,7 +66,7 @@ func (r *reader) readNamed(ctx context.Context) error {
 	}
 	set.named = driverkit.NamedGroup{ID: id}
 	if err == nil && !r.t.owns(&found.VirtualMachineScaleSet) {
-		set.named.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, model.Read(found.VirtualMachineScaleSet).Owner)
+		set.named.Conflict = driverkit.NamedConflict(label, name, r.t.claim(found.Tags))
 	}
 	return nil
 }

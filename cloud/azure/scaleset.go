@@ -24,6 +24,7 @@ type setRead struct {
 	at, machinesAt time.Time
 	skew           time.Duration
 	named          driverkit.NamedGroup
+	former         driverkit.FormerGroup
 }
 
 // oldest returns when the older of the two reads began.

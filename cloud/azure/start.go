@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"k8s.io/utils/ptr"
 
@@ -36,23 +37,8 @@ var steps = driverkit.Steps[*writer]{
 	pool.CleanUp:             (*writer).cleanUp,
 }
 
-// start begins the step.
-func (w *writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "a scale set")
-	if err != nil {
-		return err
-	}
-	if err := w.known(ctx); err != nil {
-		return err
-	}
-	if err := w.t.ownership(w.memory.set).Permits(s.Kind, pool.Adopt); err != nil {
-		return err
-	}
-	return withField(w.t.pool, run(w, ctx, s))
-}
-
-// known reads the scale set, and the one that the object names, unless they are known.
-func (r *reader) known(ctx context.Context) error {
+// look reads the scale set, and the one that the object names, unless they are known.
+func (r *reader) look(ctx context.Context, _ pool.Step) error {
 	if r.memory.set.at.IsZero() {
 		if err := r.readAgain(ctx); err != nil {
 			return err
@@ -147,7 +133,7 @@ func (w *writer) putTemplate(ctx context.Context, _ pool.Step) error {
 	if now := w.memory.set.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
 	}
-	return w.patch(ctx, want.model.Change(model.Read(*is)), surgeNote{})
+	return w.patch(ctx, want.model.Change(model.Read(*is)), pool.PlannedSurge{})
 }
 
 // updateGroup changes the fields of the scale set that need no new machines.
@@ -160,17 +146,16 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	planned := surgeNote(s.Planned)
-	if len(want.against.State.Drift) == 0 && !w.memory.surge().stale() &&
-		(planned == surgeNote{} || planned == w.memory.surge().planned()) {
+	surge := w.memory.surge()
+	if len(want.against.State.Drift) == 0 && !surge.Stale() && (s.Planned == pool.PlannedSurge{} || s.Planned == surge.Planned) {
 		return nil
 	}
-	return w.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
+	return w.patch(ctx, want.model.InPlaceChange(model.Read(*is)), s.Planned)
 }
 
 // patch sends a change that keeps the size, and records what is left of a surge and what is planned of the next. Where Azure gave up
 // creating machines, any change would have it try again: the size is then the number of existing machines.
-func (w *writer) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
+func (w *writer) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned pool.PlannedSurge) error {
 	is := w.memory.set.is
 	keep, asked := w.memory.set.size(), w.memory.set.capacity()
 	if keep < asked && w.memory.operations.unsettled(w.now) {
@@ -184,10 +169,11 @@ func (w *writer) patch(ctx context.Context, change armcompute.VirtualMachineScal
 		sku.Capacity = new(int64(w.memory.set.withAttached(keep)))
 		change.SKU = &sku
 	}
-	if change.Tags == nil || planned == (surgeNote{}) && !w.memory.surge().stale() {
+	surge := w.memory.surge()
+	if change.Tags == nil || planned == (pool.PlannedSurge{}) && !surge.Stale() {
 		return w.send(ctx, change)
 	}
-	change.Tags[model.TagSurge] = new(surgeNote{Surge: w.memory.surge().count(), Size: keep}.followedBy(planned))
+	change.Tags[model.TagSurge] = new(surges.Record(pool.PlannedSurge{Surge: surge.Count(), Size: keep}, planned))
 	return w.memory.surgeRecorded(w.send(ctx, change))
 }
 
@@ -219,8 +205,8 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	if s.Size < w.memory.set.capacity() && w.memory.operations.unsettled(w.now) {
 		return w.t.notYet()
 	}
-	if s.Surge > 0 || w.memory.surge().count() > 0 {
-		err = w.memory.surgeRecorded(w.send(ctx, w.memory.set.resized(surgeNote{Surge: s.Surge, Size: s.Size})))
+	if s.Surge > 0 || w.memory.surge().Count() > 0 {
+		err = w.memory.surgeRecorded(w.send(ctx, w.memory.set.resized(pool.PlannedSurge{Surge: s.Surge, Size: s.Size})))
 	} else {
 		err = w.send(ctx, model.Resize(model.Read(*is), w.memory.set.withAttached(s.Size), nil))
 	}
@@ -230,10 +216,10 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-func idsOf(list []machine) []*string {
-	ids := make([]*string, 0, len(list))
+func idsOf(list []machine) []string {
+	ids := make([]string, 0, len(list))
 	for _, m := range list {
-		ids = append(ids, new(m.id))
+		ids = append(ids, m.id)
 	}
 	return ids
 }
@@ -245,17 +231,15 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	surge := w.memory.surge()
-	if note := surge.now(); note.Surge > 0 && w.memory.set.size() > note.Size {
+	if note := surge.Now(); note.Surge > 0 && w.memory.set.size() > note.Size {
 		// The scale set was made larger since: the surge is counted from the present size, so that this removal uses it up.
 		note.Size = w.memory.set.size()
 		return w.memory.surgeRecorded(w.send(ctx, w.memory.set.resized(note)))
 	}
-	if removal := surge.without(chosen); removal != nil {
-		w.memory.surgeRemoval = removal
-	}
+	w.memory.surgeRemoval = surge.Without(idsOf(chosen))
 	w.memory.touched()
 	poller, err := w.c.ScaleSets.BeginDeleteInstances(ctx, w.t.cluster.ResourceGroup, w.t.name,
-		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(idsOf(chosen)...)}, nil)
 	err = begun(w, "DELETE", poller, err)
 	if err == nil {
 		w.memory.removing(chosen, w.now)
@@ -304,7 +288,7 @@ func (w *writer) tag(ctx context.Context, chosen []machine, tags func(is map[str
 func (w *writer) upgrade(ctx context.Context, chosen []machine) error {
 	w.memory.touched()
 	poller, err := w.c.ScaleSets.BeginUpdateInstances(ctx, w.t.cluster.ResourceGroup, w.t.name,
-		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(idsOf(chosen)...)}, nil)
 	return session.Vanished(begun(w, "PATCH", poller, err))
 }
 

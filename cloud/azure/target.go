@@ -9,6 +9,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
@@ -29,12 +30,13 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster}
 	if out.cluster.ResourceGroup == "" {
 		return target{}, cloud.Invalidf("spec.resourceGroup", "the infrastructure cluster names no resource group to make the scale set in")
+	}
+	if err := driverkit.CheckPlaces(t.GroupID, append(session.Places("infrastructure cluster", out.cluster),
+		driverkit.Place{Object: "AzureMachinePool", Kind: "location", Field: "spec.location", Name: out.pool.Location})...); err != nil {
+		return target{}, err
 	}
 	name, err := model.Name(t.Owner, out.pool.Template.OSDisk.OSType)
 	if err != nil {
@@ -86,11 +88,13 @@ func (t target) instancesBelow() string {
 	return t.groupID() + "/virtualMachines/"
 }
 
-// owns reports whether the scale set carries the pool's owner tag.
-func (t target) owns(is *armcompute.VirtualMachineScaleSet) bool {
-	owner := model.Read(*is).Owner
-	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+// claim returns what the tags of a resource say about the pool.
+func (t target) claim(tags map[string]*string) cloud.Claim {
+	return t.Claim(model.Spelling, func(key string) string { return model.Tag(tags, key) })
 }
+
+// owns reports whether the scale set is the pool's by its tags.
+func (t target) owns(is *armcompute.VirtualMachineScaleSet) bool { return t.claim(is.Tags).Owned }
 
 // shares reports whether pools share all reads of an observation: those of mode Uniform list the machines of each scale set by itself.
 func (t target) shares(is *armcompute.VirtualMachineScaleSet) bool {
@@ -107,12 +111,13 @@ func (t target) spot() bool { return t.pool.Template.SpotVMOptions != nil }
 func (t target) ownership(set setRead) driverkit.Ownership {
 	is := set.is
 	o := driverkit.Ownership{
-		Exists: is != nil, Named: set.named, GroupID: t.GroupID, Tag: model.TagOwner,
+		Exists: is != nil, Named: set.named, GroupID: t.GroupID, Former: set.former,
 		Group: fmt.Sprintf("scale set %s of resource group %s", t.name, t.cluster.ResourceGroup), Kind: "scale set",
-		Rename: "by the annotation muster.dev/group-name",
+		Rename: "by the annotation muster.dev/group-name", Account: strings.ToLower(t.cluster.SubscriptionID),
+		Path: t.cluster.ResourceGroup + "/" + t.name,
 	}
 	if is != nil {
-		o.Owned, o.Owner = t.owns(is), model.Read(*is).Owner
+		o.Claim = t.claim(is.Tags)
 	}
 	return o
 }
@@ -123,7 +128,7 @@ func (t target) unowned(set setRead) *pool.Unowned {
 	if out == nil {
 		return nil
 	}
-	out.OtherCluster = model.OtherCluster(set.is.Tags, t.Owner.Cluster)
+	out.OtherCluster, out.OfCluster = model.OtherCluster(set.is.Tags, t.Owner.Cluster), model.OfCluster(set.is.Tags, t.Owner.Cluster)
 	if t.GroupID != "" && !strings.EqualFold(t.GroupID, t.groupID()) {
 		out.NamedInstead = t.GroupID
 	}

@@ -34,8 +34,25 @@ func (p player[S]) refuses(target cloud.Target[S], steps ...pool.Step) {
 	}
 }
 
+// AtRest returns the actions of a user who waits with settle before each, where the cloud takes no change while it is at work. They reach
+// the pools of the managed cluster.
+func AtRest(all sim.OutOfBandActions, cluster string, settle func()) sim.OutOfBandActions {
+	out := sim.OutOfBandActions{}
+	for action, do := range all {
+		out[action] = nil
+		if do != nil {
+			out[action] = func(on sim.Resource) error {
+				settle()
+				on.Cluster = cluster
+				return do(on)
+			}
+		}
+	}
+	return out
+}
+
 // quicker starts a step while another client, which the driver has not seen yet, was faster.
-func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
+func quicker[S any](p player[S], target cloud.Target[S], s pool.Step) {
 	p.Helper()
 	if err := p.try(target, s); err == nil || cloud.KindOf(err) != cloud.Conflict {
 		p.Errorf("%s beside what another client has just made: want an error of kind %s, got %v", s.Kind, cloud.Conflict, err)
@@ -43,7 +60,7 @@ func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
 }
 
 // stranger reports where an observation does not tell of something of our name that is not ours.
-func (p player[S]) stranger(o pool.Observed) {
+func stranger[S any](p player[S], o pool.Observed) {
 	p.Helper()
 	if o.OwnershipConflict == nil || o.OwnershipConflict.Reason == "" || o.OwnershipConflict.Message == "" || o.Group != nil ||
 		len(o.Instances) > 0 {
@@ -58,11 +75,11 @@ func foreignGroup[S any](p player[S]) {
 	if !p.by(sim.CreateGroup, thing) {
 		return
 	}
-	p.quicker(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
-	p.stranger(p.observe(target))
+	quicker(p, target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: version})
+	stranger(p, p.observe(target))
 	p.refuses(target,
 		pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1}, pool.Step{Kind: pool.UpdateGroup, Template: "x:1"})
-	p.stranger(p.again().observe(target))
+	stranger(p, p.again().observe(target))
 	p.by(sim.DeleteGroup, thing)
 	settle()
 	if o := p.observe(target); o.OwnershipConflict != nil {
@@ -72,7 +89,11 @@ func foreignGroup[S any](p player[S]) {
 	other := target
 	other.Owner.ID += "-other"
 	other.Owner.GroupName = thing.Name
-	p.stranger(p.observe(other))
+	if o := p.observe(other); o.OwnershipConflict == nil ||
+		!strings.Contains(o.OwnershipConflict.Message, "muster.dev/owner-id="+target.Owner.ID) {
+		p.Errorf("want the command that takes the group back, got %+v", o.OwnershipConflict)
+	}
+	stranger(p, p.observe(other))
 	p.refuses(other, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 	if !p.cloudTemplates {
 		p.refuses(other, pool.Step{Kind: pool.PutTemplate})
@@ -93,7 +114,7 @@ func namedGroup[S any](p player[S]) {
 		return
 	}
 	o := p.observe(target)
-	if p.stranger(o); !strings.Contains(o.OwnershipConflict.Message, thing.Name) ||
+	if stranger(p, o); !strings.Contains(o.OwnershipConflict.Message, thing.Name) ||
 		!strings.Contains(o.OwnershipConflict.Message, "spec.providerID") {
 		p.Errorf("want the group named, and the field that names it, got %q", o.OwnershipConflict.Message)
 	}
@@ -103,7 +124,7 @@ func namedGroup[S any](p player[S]) {
 	if !p.cloudTemplates {
 		p.again().refuses(target, pool.Step{Kind: pool.PutTemplate})
 	}
-	p.stranger(p.again().observe(target))
+	stranger(p, p.again().observe(target))
 	p.by(sim.DeleteGroup, thing)
 	settle()
 	if o := p.observe(target); o.OwnershipConflict != nil {
@@ -126,10 +147,10 @@ func foreignTemplate[S any](p player[S]) {
 	if !p.by(sim.CreateTemplate, thing) {
 		return
 	}
-	p.quicker(target, pool.Step{Kind: pool.PutTemplate})
-	p.stranger(p.observe(target))
+	quicker(p, target, pool.Step{Kind: pool.PutTemplate})
+	stranger(p, p.observe(target))
 	p.refuses(target, pool.Step{Kind: pool.PutTemplate}, pool.Step{Kind: pool.DeleteTemplates})
-	p.stranger(p.again().observe(target))
+	stranger(p, p.again().observe(target))
 	p.by(sim.DeleteTemplate, thing)
 	settle()
 	p.create(target, sizeSmall)
@@ -164,7 +185,8 @@ func changedByHand[S any](p player[S]) {
 	}{
 		{sim.SetBounds, sim.Resource{Name: name, Size: sizeLarge}},
 		{sim.RemoveTag, sim.Resource{Name: name, Key: p.suite.AskedTag}},
-		{sim.ChangeTag, sim.Resource{Name: name, Key: p.suite.FixedTag, Value: "theirs"}},
+		{sim.ChangeTag, sim.Resource{Name: name, Key: p.suite.AskedTag, Value: "theirs"}},
+		{sim.RemoveTag, sim.Resource{Name: name, Key: p.suite.Spelling.Key(cloud.TagCluster)}},
 		{sim.ResumeProcesses, sim.Resource{Name: name}},
 		{sim.RemoveHooks, sim.Resource{Name: name}},
 	} {

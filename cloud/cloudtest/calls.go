@@ -2,7 +2,9 @@ package cloudtest
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -58,3 +60,75 @@ func numbered(sent []sim.Call) []call {
 	}
 	return list
 }
+
+// lookedAt are the pools at which a read fails: one at rest, one whose machines do not come, and one that the cloud rolls.
+func lookedAt[S any](d declared) map[string]func(player[S]) cloud.Target[S] {
+	pools := map[string]func(player[S]) cloud.Target[S]{
+		"at rest": func(p player[S]) cloud.Target[S] {
+			p.create(p.target(), sizeSmall)
+			return p.target()
+		},
+		"machines missing": func(p player[S]) cloud.Target[S] {
+			target := p.target()
+			target.Operations = wantMachines(p, target).Operations
+			return target
+		},
+	}
+	if d.traits.ProviderRollout {
+		pools["rolling"] = func(p player[S]) cloud.Target[S] {
+			sc := readyRoll(p)
+			p.start(sc.target, *dueStart(sc.before))
+			sc.target.Operations = p.observe(sc.target).Operations
+			return sc.target
+		}
+	}
+	return pools
+}
+
+// failedSecondaryReads fails each read of a first look in turn that a look can do without.
+func failedSecondaryReads[S any](p player[S]) {
+	failures := []sim.Fault{{Kind: sim.ErrorBefore}, {Kind: sim.DropBefore}, p.cloud.Capabilities().Denied}
+	failures[2].Kind = sim.ErrorBefore
+	pools := lookedAt[S](p.declared)
+	for _, about := range []string{"at rest", "machines missing", "rolling"} {
+		ready := pools[about]
+		if ready == nil {
+			continue
+		}
+		var calls []call
+		playElsewhere(p, about, func(q player[S]) {
+			target := ready(q)
+			calls = numbered(q.sent(func() { q.again().observe(target) }))
+		})
+		for _, c := range calls {
+			for _, f := range failures {
+				if !slices.Contains(p.suite.Primary, c.action) {
+					playElsewhere(p, fmt.Sprintf("%s, %s %s at %s", about, f.Kind, f.Code, c), func(q player[S]) { failedRead(q, ready(q), f, c) })
+				}
+			}
+		}
+	}
+}
+
+// failedRead looks while one read fails.
+func failedRead[S any](q player[S], target cloud.Target[S], f sim.Fault, c call) {
+	q.Helper()
+	before := q.again().observe(target)
+	disturb(q, f, c)
+	o, err := q.again().driver.Observe(q.Context(), target)
+	played(q)
+	q.calm()
+	switch {
+	case err != nil:
+		q.Errorf("want what the read shows unknown, and the rest observed, got %v", err)
+	case o.Group == nil || o.Group.Size != before.Group.Size || o.Group.ID != before.Group.ID:
+		q.Errorf("want the group %+v, got %+v", before.Group, o.Group)
+	case !slices.Equal(sorted(ids(before.Instances)), sorted(ids(o.Instances))):
+		q.Errorf("want the instances %v, got %v", ids(before.Instances), ids(o.Instances))
+	case len(o.Issues) == 0 && o.ProviderRolloutUnknown == nil:
+		q.check("what is observed without an issue", before, o)
+	}
+}
+
+// sorted returns a list in order.
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }

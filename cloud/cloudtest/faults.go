@@ -55,10 +55,7 @@ func throttles() []refusal {
 	}
 }
 
-// faultPlayer plays cases in which the cloud disturbs requests.
-type faultPlayer[S any] struct{ player[S] }
-
-func (p faultPlayer[S]) denials() []refusal {
+func denials[S any](p player[S]) []refusal {
 	f := p.cloud.Capabilities().Denied
 	f.Kind = sim.ErrorBefore
 	r := refusal{about: "denied", fault: f, kind: cloud.Denied, code: f.Code, words: f.Message}
@@ -68,14 +65,14 @@ func (p faultPlayer[S]) denials() []refusal {
 }
 
 // disturb puts the fault in force for one of the requests that are sent from now on.
-func (p faultPlayer[S]) disturb(f sim.Fault, c call) {
+func disturb[S any](p player[S], f sim.Fault, c call) {
 	p.Helper()
 	f.Service, f.Action, f.Skip, f.Times = c.service, c.action, c.before, 1
 	p.fault(f)
 }
 
 // played makes sure that the fault in force was met.
-func (p faultPlayer[S]) played() {
+func played[S any](p player[S]) {
 	p.Helper()
 	for _, f := range p.cloud.Faults().List() {
 		if f.Played == 0 {
@@ -90,7 +87,7 @@ func (r refusal) reportedAs(c pool.Cause) bool {
 }
 
 // fits reports where an error is not what the refusal must become.
-func (p faultPlayer[S]) fits(r refusal, err error) {
+func fits[S any](p player[S], r refusal, err error) {
 	p.Helper()
 	var e *cloud.Error
 	switch {
@@ -133,7 +130,7 @@ func refusedOnce[S any](q player[S], e exercise[S], r refusal, c call, whole boo
 		q = q.again()
 	}
 	if refused := refusedStep(q, r, c, sc, s); refused && whole {
-		faultPlayer[S]{q}.same(sc)
+		same(q, sc)
 	}
 	q.finish(e, sc)
 }
@@ -152,14 +149,14 @@ func count(calls []call) int {
 // not read.
 func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) bool {
 	q.Helper()
-	faultPlayer[S]{q}.disturb(r.fault, c)
+	disturb(q, r.fault, c)
 	q.wire.retryAfter = r.retryAfter
 	var err error
 	sent := q.sent(func() { err = q.try(sc.target, s) })
-	faultPlayer[S]{q}.played()
+	played(q)
 	q.calm()
 	if err != nil || c.writes {
-		faultPlayer[S]{q}.fits(r, err)
+		fits(q, r, err)
 	}
 	if tries := writes(sent); c.writes && len(tries) != c.earlier+1 {
 		q.Errorf("want nothing sent after the refusal in the same call, got %+v", tries)
@@ -169,7 +166,7 @@ func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step
 }
 
 // same reports what has changed since the scene was set.
-func (p faultPlayer[S]) same(sc scene[S]) {
+func same[S any](p player[S], sc scene[S]) {
 	p.Helper()
 	o := p.observe(sc.target)
 	p.check("the group after a refusal", sc.before.Group, o.Group)
@@ -181,7 +178,7 @@ func (p faultPlayer[S]) same(sc scene[S]) {
 
 func unavailableSteps[S any](p player[S]) { refusedSteps(p, unavailables()) }
 func throttledSteps[S any](p player[S])   { refusedSteps(p, throttles()) }
-func deniedSteps[S any](p player[S])      { refusedSteps(p, faultPlayer[S]{p}.denials()) }
+func deniedSteps[S any](p player[S])      { refusedSteps(p, denials(p)) }
 
 // lostReplies loses the reply to each write of each step in turn, after it has taken effect.
 func lostReplies[S any](p player[S]) {
@@ -196,7 +193,7 @@ func lostReplies[S any](p player[S]) {
 				if c.writes {
 					// No cloud has to tell until when it holds: a renewal that may not have been heard is due again.
 					whole := count(calls) == 1 && e.kind != pool.Renew
-					playElsewhere(p, r.about+" after "+c.String(), func(q player[S]) { faultPlayer[S]{q}.lostReply(e, r, c, whole) })
+					playElsewhere(p, r.about+" after "+c.String(), func(q player[S]) { lostReply(q, e, r, c, whole) })
 				}
 			}
 		}
@@ -204,14 +201,14 @@ func lostReplies[S any](p player[S]) {
 }
 
 // lostReply loses the reply to one request. Where that was all there is to the step, the next observation shows it done.
-func (p faultPlayer[S]) lostReply(e exercise[S], r refusal, c call, whole bool) {
+func lostReply[S any](p player[S], e exercise[S], r refusal, c call, whole bool) {
 	p.Helper()
 	sc, s := p.begin(e)
-	p.disturb(r.fault, c)
+	disturb(p, r.fault, c)
 	err := p.try(sc.target, s)
-	p.played()
+	played(p)
 	p.calm()
-	p.fits(r, err)
+	fits(p, r, err)
 	if whole {
 		o := p.observe(sc.target)
 		if again := e.due(sc, o); again != nil && again.Kind == e.kind && !working(o) {
@@ -223,7 +220,7 @@ func (p faultPlayer[S]) lostReply(e exercise[S], r refusal, c call, whole bool) 
 		p.Errorf("the same step again: want it to work or to be told to look again, got %v", err)
 	}
 	p.finish(e, sc)
-	p = faultPlayer[S]{p.again()}
+	p = p.again()
 	p.finish(e, sc)
 }
 
@@ -244,7 +241,7 @@ func staleReads[S any](p player[S]) {
 			for range int(behind/time.Second) + 1 {
 				rest(time.Second)
 				p = driver.next(p)
-				faultPlayer[S]{p}.onOldReads(e, sc)
+				onOldReads(p, e, sc)
 			}
 			p.calm()
 			p.finish(e, sc)
@@ -253,7 +250,7 @@ func staleReads[S any](p player[S]) {
 }
 
 // onOldReads makes a pass. On reads that are behind, it may be told to look again, and nothing else.
-func (p faultPlayer[S]) onOldReads(e exercise[S], sc scene[S]) {
+func onOldReads[S any](p player[S], e exercise[S], sc scene[S]) {
 	p.Helper()
 	o, err := p.driver.Observe(p.Context(), sc.target)
 	if err == nil && !working(o) {
@@ -280,7 +277,7 @@ func refusedLooks[S any](p player[S], refusals []refusal) {
 				playElsewhere(p, r.about+" at "+c.String(), func(q player[S]) {
 					before := lookAt(q, size)
 					q.check("the same cloud", undated(want), undated(before))
-					faultPlayer[S]{q}.refusedLook(r, c, before)
+					refusedLook(q, r, c, before)
 				})
 			}
 		}
@@ -312,17 +309,17 @@ func lookAt[S any](p player[S], size int) pool.Observed {
 
 // refusedLook looks while one request is refused. What could not be found out about the specification alone may be told as an
 // issue of a group that is seen as it is.
-func (p faultPlayer[S]) refusedLook(r refusal, c call, before pool.Observed) {
+func refusedLook[S any](p player[S], r refusal, c call, before pool.Observed) {
 	p.Helper()
-	p.disturb(r.fault, c)
+	disturb(p, r.fault, c)
 	p.wire.retryAfter = r.retryAfter
-	p = faultPlayer[S]{p.again()}
+	p = p.again()
 	o, err := p.driver.Observe(p.Context(), p.target())
-	p.played()
+	played(p)
 	p.calm()
 	switch {
 	case err != nil:
-		p.fits(r, err)
+		fits(p, r, err)
 		if r.kind == cloud.Denied && slices.Contains(p.suite.Secondary, c.action) {
 			p.Errorf("want what %s does not tell unknown, and the rest observed, got %v", c, err)
 		}
@@ -332,7 +329,7 @@ func (p faultPlayer[S]) refusedLook(r refusal, c call, before pool.Observed) {
 			p.Errorf("want the reason %s and the words %q, got %+v", r.kind, r.words, *o.ProviderRolloutUnknown)
 		}
 	default:
-		p.seenWithIssue(r, c, before, o)
+		seenWithIssue(p, r, c, before, o)
 	}
 	rest(nextPass)
 	p.check("what is seen afterwards", before, p.observe(p.target()))
@@ -340,7 +337,7 @@ func (p faultPlayer[S]) refusedLook(r refusal, c call, before pool.Observed) {
 
 // seenWithIssue reports where an observation during a refusal does not show the group as it was before, with the refusal as its first
 // issue. Without a group only a read that a look can do without may be refused so.
-func (p faultPlayer[S]) seenWithIssue(r refusal, c call, before, o pool.Observed) {
+func seenWithIssue[S any](p player[S], r refusal, c call, before, o pool.Observed) {
 	p.Helper()
 	p.check("the group", before.Group, o.Group)
 	p.check("the versions", len(before.Versions), len(o.Versions))
@@ -362,4 +359,4 @@ func knowingRoll(o, other pool.Observed) pool.Observed {
 
 func unavailableLooks[S any](p player[S]) { refusedLooks(p, unavailables()) }
 func throttledLooks[S any](p player[S])   { refusedLooks(p, throttles()) }
-func deniedLooks[S any](p player[S])      { refusedLooks(p, faultPlayer[S]{p}.denials()) }
+func deniedLooks[S any](p player[S])      { refusedLooks(p, denials(p)) }

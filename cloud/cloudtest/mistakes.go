@@ -125,6 +125,12 @@ func declarations[S any]() []mistake[S] {
 func sights[S any]() []mistake[S] {
 	return []mistake[S]{
 		seeing("takes what is foreign for nothing", caseForeignGroup, func(_ cloud.Target[S], o *pool.Observed) { o.OwnershipConflict = nil }),
+		seeing("takes a claimed owner ID for a proof", caseClaimed, func(_ cloud.Target[S], o *pool.Observed) { o.OwnershipConflict = nil }),
+		seeing("does not look for the group that a pool had before", caseAgain, func(t cloud.Target[S], o *pool.Observed) {
+			if t.Search.Tagged {
+				o.OwnershipConflict = nil
+			}
+		}),
 		seeing("forgets drift", caseByHand, func(_ cloud.Target[S], o *pool.Observed) {
 			if o.Group != nil {
 				o.Group.Drift = nil

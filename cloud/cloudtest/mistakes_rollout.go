@@ -115,6 +115,7 @@ func rollouts[S any]() []mistake[S] {
 		}).of(pool.CancelProviderRollout),
 		theRoll[S]("does not know what a roll makes", caseTwice, func(r *pool.ProviderRollout) { r.Template = pool.Template{} }),
 		instead[S]("cancels nothing", caseTwice, pool.CancelProviderRollout, skipped),
+		theRoll[S]("takes its own roll for another client's", caseUnjoined, func(r *pool.ProviderRollout) { r.ByOthers = true }),
 		instead[S]("cancels whatever runs", caseOtherRoll, pool.CancelProviderRollout, func(o pool.Observed, s *pool.Step) bool {
 			if o.ProviderRollout != nil {
 				s.Refs = []string{o.ProviderRollout.ID}

@@ -55,7 +55,7 @@ func (st *stage[S]) player(t T) player[S] {
 		t.Fatalf("make the simulated cloud: %v", err)
 	}
 	st.made = append(st.made, made)
-	p := player[S]{T: t, stage: st, cloud: made, wire: &tap{t: t, next: sim.Transport{Handler: made}}}
+	p := player[S]{T: t, stage: st, cloud: made, wire: &tap{t: t, next: sim.Transport{Handler: made}, published: st.suite.Published}}
 	return p.again()
 }
 
@@ -150,6 +150,12 @@ func settle() { rest(atRest) }
 func (p player[S]) observe(target cloud.Target[S]) pool.Observed {
 	p.Helper()
 	target.MaxAge = 0
+	return p.observeWithin(target)
+}
+
+// observeWithin looks at the target, with reads that may be as old as it allows.
+func (p player[S]) observeWithin(target cloud.Target[S]) pool.Observed {
+	p.Helper()
 	o, err := p.driver.Observe(p.Context(), target)
 	if err != nil {
 		p.Fatalf("observe: %v", err)
@@ -323,6 +329,8 @@ func alive(instances []pool.Instance) []pool.Instance {
 type tap struct {
 	t    T
 	next http.RoundTripper
+	// published is the suite's.
+	published func(*http.Request, string) error
 	// carried says of every request so far whether bootstrap data was in it.
 	carried []bool
 	// retryAfter is put into the header of every refusal, where it is not empty.
@@ -337,6 +345,11 @@ func (w *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := bodyOf(req)
 	if err != nil {
 		return nil, err
+	}
+	if w.published != nil {
+		if err := w.published(req, body); err != nil {
+			w.t.Errorf("want requests as the service publishes them: %v", err)
+		}
 	}
 	text, err := url.QueryUnescape(body)
 	w.carried = append(w.carried, leaks(body) || err == nil && leaks(text))

@@ -2,6 +2,8 @@ package cloudtest
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/muster-project/muster/pool"
 )
@@ -177,5 +179,35 @@ func otherRoll[S any](p player[S]) {
 	if o := p.again().observe(sc.target); o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] ||
 		o.ProviderRollout.State != pool.ProviderRolloutRunning {
 		p.Errorf("want the roll %s to go on, got %+v", sc.chosen[0], o.ProviderRollout)
+	}
+}
+
+// unjoinedRoll lets a roll launch an instance whose node never comes: past the progress deadline it is cancelled, or it is said why it is
+// not.
+func unjoinedRoll[S any](p player[S]) {
+	if !p.traits.ProviderRollout {
+		return
+	}
+	sc := readyRoll(p)
+	p.start(sc.target, *dueStart(sc.before))
+	launched := func(i pool.Instance) bool { return i.Template.Same(sc.before.Wanted) && i.State != pool.Terminating }
+	o := p.observe(sc.target)
+	for range passesMost {
+		if slices.ContainsFunc(slices.Concat(o.Instances, o.Beside), launched) {
+			break
+		}
+		rest(nextPass)
+		o = p.observe(sc.target)
+	}
+	if !o.ProviderRollout.Runs() {
+		p.Fatalf("want an instance of the roll while it runs, got %+v", o)
+	}
+	d := pool.Desired{Replicas: sizeSmall, Max: sizeMiddle, MaxField: "max"}
+	plan := pool.Decide(d, o, p.traits, time.Now().Add(pool.DefaultProgressDeadline+time.Second))
+	switch {
+	case p.traits.CanCancelRollout && (plan.Step == nil || plan.Step.Kind != pool.CancelProviderRollout):
+		p.Errorf("want a roll cancelled whose machines do not join, got %+v for %+v", plan.Step, o)
+	case !p.traits.CanCancelRollout && !strings.Contains(plan.Rollout.Cause.Message, "it can't be cancelled"):
+		p.Errorf("want it said of the roll that its machines do not join, got %+v for %+v", plan.Rollout, o)
 	}
 }

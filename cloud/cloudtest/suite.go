@@ -33,6 +33,9 @@ type Suite[S any] struct {
 	Cloud func() (Cloud, error)
 	// Driver makes a driver that has seen nothing, whose requests go over the wire.
 	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
+	// Published returns what the specification that the service publishes has against a request and its body; nil where the simulator
+	// alone checks them.
+	Published func(r *http.Request, body string) error
 	// Pool makes a specification that can be met as it is, for sizes from 0 to Many, with machines of this version of
 	// Kubernetes.
 	Pool              func() S
@@ -46,9 +49,10 @@ type Suite[S any] struct {
 	Needy func(S) S
 	// Broken names, by the field that is to be blamed, something that the cloud does not have.
 	Broken map[string]func(S) S
-	// AskedTag is the key of a tag of groups that Reshaped asks for, FixedTag that of one which the driver puts on every group
-	// of the cluster, beside the owner's.
-	AskedTag, FixedTag string
+	// AskedTag is the key of a tag of groups that Reshaped asks for.
+	AskedTag string
+	// Spelling is how the driver writes the tags of owners, which it puts on every group.
+	Spelling cloud.Spelling
 	// Many is more than the largest page of any list of the cloud holds. ManyInPage is how many of them small pages hold, for a
 	// cloud that throttles reading so many pages at once; zero is one.
 	Many, ManyInPage int
@@ -59,7 +63,10 @@ type Suite[S any] struct {
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
 	GroupID func(name string) string
-	// Secondary are the actions of reads that a look can do without: one that is denied makes its own part unknown, not the pool.
+	// Primary are the actions of reads that a look at an existing group can't do without. Any other that fails makes its own part unknown, not
+	// the pool.
+	Primary []string
+	// Secondary are the actions of reads that a look at a pool without a group can do without too.
 	Secondary []string
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
@@ -119,6 +126,7 @@ func Cases[S any]() []Case[S] {
 		{caseHeld, held[S]},
 		{caseTaken, takenByCloud[S]},
 		{caseOtherRoll, otherRoll[S]},
+		{caseUnjoined, unjoinedRoll[S]},
 		{caseNotOurs, notOurs[S]},
 		{caseDeleted, deleted[S]},
 		{caseTwice, twice[S]},
@@ -130,6 +138,7 @@ func Cases[S any]() []Case[S] {
 		{caseFailedLook, unavailableLooks[S]},
 		{caseThrottledLook, throttledLooks[S]},
 		{caseDeniedLook, deniedLooks[S]},
+		{caseSecondary, failedSecondaryReads[S]},
 		{caseCapacity, capacity[S]},
 		{caseIgnored, ignored[S]},
 		{caseInvalid, invalid[S]},
@@ -139,6 +148,11 @@ func Cases[S any]() []Case[S] {
 		{caseMany, many[S]},
 		{caseForeignGroup, foreignGroup[S]},
 		{caseNamedGroup, namedGroup[S]},
+		{caseAgain, appliedAgain[S]},
+		{caseClaimed, claimed[S]},
+		{"a group of another tool tells whether it may be adopted", consented[S]},
+		{"a group of another tool is adopted by the grant that names it, and by no other", granted[S]},
+		{"a group whose tags name another object is that object's", renamed[S]},
 		{"a template that has our name and not our tag is left alone", foreignTemplate[S]},
 		{caseSize, sizeByHand[S]},
 		{caseByHand, changedByHand[S]},
@@ -154,7 +168,7 @@ func Cases[S any]() []Case[S] {
 // faulty are the cases in which what goes wrong is the wire's or the cloud's doing: they send what the others send, many times over.
 var faulty = map[string]bool{
 	caseLost: true, caseStale: true, caseUnheard: true, caseThrottled: true, caseDenied: true, caseFailedLook: true,
-	caseThrottledLook: true, caseDeniedLook: true, caseCapacity: true, caseIgnored: true,
+	caseThrottledLook: true, caseDeniedLook: true, caseSecondary: true, caseCapacity: true, caseIgnored: true,
 }
 
 // Faulty reports whether the case is about requests that fail, and sends none that other cases do not send.
@@ -174,6 +188,7 @@ const (
 	caseHeld          = "what is on its way out is held until it is released, as long as that is asked for again"
 	caseTaken         = "what the cloud takes by itself is held too, and it is said why"
 	caseOtherRoll     = "a roll that was not named is not cancelled"
+	caseUnjoined      = "a roll is shown with what it launches, so that one whose machines never join is cancelled"
 	caseNotOurs       = "steps of others are refused"
 	caseDeleted       = "a pool is deleted without a trace"
 	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
@@ -185,14 +200,17 @@ const (
 	caseThrottled     = "a step that is throttled says for how long, does nothing, and works afterwards"
 	caseDenied        = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
 	caseDeniedLook    = "a look that is denied says so in the cloud's words, and is no empty cloud"
+	caseSecondary     = "a read that a look can do without fails, and the rest of the pool is observed"
 	caseCapacity      = "capacity that is refused is told in the cloud's words, with the zone, and heals"
 	caseIgnored       = "what the cloud accepts and ignores differs still, and is no error"
 	caseInvalid       = "a specification that can't be met is refused with its field"
 	casePages         = "pages of one show the same"
 	casePagedSteps    = "every step works with pages of one"
 	caseMany          = "more instances and versions than any page holds are all seen"
+	caseClaimed       = "an owner ID that another object claims gives it nothing"
 	caseForeignGroup  = "a group that has our name and not our tag is left alone"
 	caseNamedGroup    = "a group that the object names and that has not our tag is left alone, and none is created beside it"
+	caseAgain         = "a pool that was applied again without its owner ID gets no second group, and takes its own back"
 	caseSize          = "a size that was set by hand is reported and left alone"
 	caseByHand        = "what was changed by hand on a group is named and repaired"
 	caseSecret        = "bootstrap data is in no observation and no error"

@@ -1,5 +1,4 @@
-// Package driverkit is the scaffold that every driver is built on: how a call of Observe or Start runs (Pass), the table of steps (Steps),
-// the ownership check (Ownership), the group as it was read (Reusable, NotYetShown, Existing), drift field by field (Differing, Changed),
-// secondary reads that the cloud may deny (Refusal), what a cloud says of a failure (KindsByCode, Describe, WithoutLinks), and errors as
-// causes (CauseOf, FailureOf).
+// Package driverkit is the frame that every driver is built on: a driver made of a table (Driver, Kind, Steps), what it remembers of pools
+// (Memories), the ownership check (Ownership), the group as it was read (Reusable, NotYetShown, Existing), drift field by field (Differing,
+// Changed), reads that an observation can do without (Tolerance, Refusal), and errors as causes (CauseOf, FailureOf).
 package driverkit

@@ -17,6 +17,12 @@ func CauseOf(err error) pool.Cause {
 	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
 }
 
+// AddUnresolved adds to an observation why a part of the specification could not be compared with what exists.
+func AddUnresolved(out *pool.Observed, err error) {
+	cause := CauseOf(err)
+	out.Issues, out.Unresolved = append(out.Issues, cause), append(out.Unresolved, cause)
+}
+
 // Transient reports whether the same request may be answered later: it was held back or throttled, or got no answer.
 func Transient(err error) bool {
 	return cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable
@@ -43,25 +49,76 @@ func Confirm(refused, readErr error, created func() bool) error {
 	}
 }
 
-// Refusal is the cloud's last refusal of a read that an observation can do without.
+// Tolerance decides without which reads an observation goes on. A driver keeps one for each pool, or for each of its secondary reads.
+type Tolerance struct{ throttled, last time.Time }
+
+const (
+	// throttledBriefly is for how long a look is tried again whose secondary reads are throttled: what they show is known again soon then.
+	throttledBriefly = time.Minute
+	// throttledApart is the time after which the next throttled read is not taken for a continuation of the last one.
+	throttledApart = 5 * time.Minute
+)
+
+// Tolerate returns nil for the error of a read that an observation can do without: what the read shows is unknown then. It returns the
+// errors after which the whole look is repeated: a rate budget of Muster's own held the read back, the cloud has throttled such reads for
+// less than a minute, or something is not as it was read a moment ago.
+func (t *Tolerance) Tolerate(now time.Time, err error) error {
+	switch {
+	case err == nil || cloud.KindOf(err) == cloud.Conflict || cloud.CodeOf(err) == cloud.CodeClientRateLimited:
+		return err
+	case cloud.KindOf(err) != cloud.Throttled:
+		return nil
+	}
+	if t.throttled.IsZero() || now.Sub(t.last) > throttledApart {
+		t.throttled = now
+	}
+	if t.last = now; now.Sub(t.throttled) < throttledBriefly {
+		return err
+	}
+	return nil
+}
+
+// Refusal is the last failure of a read that an observation can do without.
 type Refusal struct {
 	// Err is nil if there was none.
 	Err error
-	// At is when the read was refused.
-	At time.Time
+	// At is when the read failed.
+	At        time.Time
+	tolerance Tolerance
 }
 
-// Tolerate runs a read and keeps a refusal for lack of permission instead of returning it. While the refusal is younger than the period,
-// the read is not tried again.
+// Cause returns the failure as the cause of an issue; nil if there was none.
+func (r Refusal) Cause() *pool.Cause {
+	if r.Err == nil {
+		return nil
+	}
+	return new(CauseOf(r.Err))
+}
+
+// Rests reports whether the read failed less than the period ago, or less than the time ago that the cloud asked to wait: it is not tried
+// again yet.
+func (r Refusal) Rests(now time.Time, period time.Duration) bool {
+	var e *cloud.Error
+	if errors.As(r.Err, &e) {
+		period = max(period, e.After)
+	}
+	return r.Err != nil && now.Sub(r.At) < period
+}
+
+// Keep keeps the outcome of the read, and returns the error unless the observation goes on without the read.
+func (r *Refusal) Keep(now time.Time, err error) error {
+	failed := r.tolerance.Tolerate(now, err)
+	r.Err, r.At = nil, time.Time{}
+	if err != nil && failed == nil {
+		r.Err, r.At = err, now
+	}
+	return failed
+}
+
+// Tolerate runs a read and keeps its failure. While that is younger than the period, the read is not tried again.
 func (r *Refusal) Tolerate(now time.Time, period time.Duration, read func() error) error {
-	if r.Err != nil && now.Sub(r.At) < period {
+	if r.Rests(now, period) {
 		return nil
 	}
-	err := read()
-	*r = Refusal{}
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*r = Refusal{Err: err, At: now}
-		return nil
-	}
-	return err
+	return r.Keep(now, read())
 }

@@ -41,6 +41,24 @@ func Configurations(next, current pool.Template, known bool) []pool.Template {
 	return []pool.Template{next, current}
 }
 
+// ObserveWanted adds to an observation what the specification wants of a group whose cloud creates machines of any configuration: the one
+// that the next step leads to, or why that is not known. Where no group exists it returns the error of an observation that ends here.
+func ObserveWanted(out *pool.Observed, next pool.Template, failed error, exists bool) error {
+	switch {
+	case failed != nil && !exists:
+		return &cloud.SpecUnsatisfiableError{Err: failed}
+	case failed != nil:
+		AddUnresolved(out, failed)
+		return nil
+	}
+	out.Wanted = next
+	out.Wanted.Ref = ""
+	if !exists {
+		out.Versions = []pool.Template{next}
+	}
+	return nil
+}
+
 // SortByAge sorts instances by their creation. Those whose creation is not known yet are the youngest.
 func SortByAge(list []pool.Instance) {
 	slices.SortFunc(list, func(a, b pool.Instance) int {

@@ -1,6 +1,7 @@
 package driverkit_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func TestConflictWith(t *testing.T) {
 		want string
 	}{
 		{"no group", driverkit.Ownership{}, "template"},
-		{"the pool's own group", driverkit.Ownership{Exists: true, Owned: true}, ""},
+		{"the pool's own group", driverkit.Ownership{Exists: true, Claim: cloud.Claim{Owned: true}}, ""},
 		{"a group of another owner", driverkit.Ownership{Exists: true}, cloud.ReasonOwnershipConflict},
 	} {
 		got := ""
@@ -113,12 +114,41 @@ func TestConflictWith(t *testing.T) {
 
 func TestPermits(t *testing.T) {
 	t.Parallel()
-	own, other := driverkit.Ownership{Exists: true, Owned: true}, driverkit.Ownership{Exists: true}
+	own, other := driverkit.Ownership{Exists: true, Claim: cloud.Claim{Owned: true}}, driverkit.Ownership{Exists: true}
 	none := driverkit.Ownership{}
 	if own.Permits(pool.Resize) != nil || none.Permits(pool.CreateGroup) != nil || other.Permits(pool.Adopt, pool.Adopt) != nil {
 		t.Error("want the pool's own group changed, one created where there is none, and another one adopted")
 	}
 	if err := other.Permits(pool.Resize, pool.Adopt); cloud.KindOf(err) != cloud.Conflict {
 		t.Errorf("want a conflict for the group of another owner, got %v", err)
+	}
+}
+
+// TestObserveWanted holds what is observed of what the specification wants, and where the observation ends.
+func TestObserveWanted(t *testing.T) {
+	t.Parallel()
+	next := pool.Template{Ref: "next", Content: "v1:0"}
+	failed := &cloud.Error{Kind: cloud.Invalid, Message: "no such size"}
+	for _, c := range []struct {
+		reason   string
+		failed   error
+		exists   bool
+		wanted   string
+		versions int
+		issues   int
+		ends     bool
+	}{
+		{"nothing exists: the group is created of the configuration", nil, false, "v1:0", 1, 0, false},
+		{"the group exists: its versions are observed with it", nil, true, "v1:0", 0, 0, false},
+		{"what can't be made keeps the group from being created", failed, false, "", 0, 0, true},
+		{"what can't be made is an issue of a group that exists", failed, true, "", 0, 1, false},
+	} {
+		var out pool.Observed
+		err := driverkit.ObserveWanted(&out, next, c.failed, c.exists)
+		var unsatisfiable *cloud.SpecUnsatisfiableError
+		if errors.As(err, &unsatisfiable) != c.ends || out.Wanted.Content != c.wanted || out.Wanted.Ref != "" ||
+			len(out.Versions) != c.versions || len(out.Issues) != c.issues || len(out.Unresolved) != c.issues {
+			t.Errorf("%s: got %v and %+v", c.reason, err, out)
+		}
 	}
 }

@@ -17,43 +17,62 @@ type NamedGroup struct {
 	Conflict *pool.Cause
 }
 
-// NamedConflict returns why no other group is created beside the one that the object names and that lacks the pool's owner tag: owner is
-// the value of that tag. group is the group as messages name it, name its name.
-func NamedConflict(group, name, tag, owner string) *pool.Cause {
-	cause := cloud.NamedElsewhere(group, fmt.Sprintf("its tag %s is %s", tag, QuoteTag(owner)))
-	if owner == "" {
+// NamedConflict returns why no other group is created beside the one that the object names, and that is not the pool's by its tags. group
+// is the group as messages name it, name its name.
+func NamedConflict(group, name string, by cloud.Claim) *pool.Cause {
+	cause := cloud.NamedElsewhere(group, by.Fact())
+	switch {
+	case by.ID == "":
 		cause.Message += ". " + pool.AdoptionHint(name)
+	case by.TakeBack != "":
+		cause.Message += ". Its other tags name this pool: to take it back, run: " + by.TakeBack
 	}
 	return cause
 }
 
 // Ownership is what decides whether the group of a pool may be changed.
 type Ownership struct {
-	// Exists is true if the group with the pool's name exists, Owned if it has the pool's owner tag.
-	Exists, Owned bool
+	// Exists is true if the group with the pool's name exists. Claim is what its tags say about the pool.
+	Exists bool
+	Claim  cloud.Claim
 	// Named is the group that the object names, and GroupID its present spec.providerID.
 	Named   NamedGroup
 	GroupID string
+	// Former is a group of another name that could be the pool's.
+	Former FormerGroup
 	// Group is the group as messages name it ("scale set mp of resource group rg"), Kind what it is called without its name.
 	Group, Kind string
-	// Tag is the owner tag, Owner its value; empty if it is missing.
-	Tag, Owner string
+	// Account is the account, subscription or project that the cloud has the group in, and Path the group's name as pool.Unowned has it.
+	Account, Path string
 	// Rename tells where the user gives the pool's group another name.
 	Rename string
 }
 
 // Conflict returns why the group is neither changed nor created: a group with the pool's name, or the one that the object names, exists
-// without the pool's owner tag. It is nil if there is no such group.
+// and is not the pool's by its tags, or one of another name could be the pool's. It is nil if there is no such group.
 func (o Ownership) Conflict() *pool.Cause {
 	switch {
-	case !o.Exists && o.Named.ID == o.GroupID:
+	case !o.Exists && o.Named.ID == o.GroupID && o.Named.Conflict != nil:
 		return o.Named.Conflict
-	case !o.Exists || o.Owned:
+	case !o.Exists:
+		return o.Former.Conflict
+	case o.Claim.Owned:
 		return nil
 	}
 	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
-		"%s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's %s another name %s",
-		o.Group, o.Tag, QuoteTag(o.Owner), o.Kind, o.Rename)}
+		"%s exists and is not this pool's: %s. It is left alone. %s", o.Group, o.Claim.Fact(), o.advice())}
+}
+
+// advice returns what the user does about a group that is not the pool's.
+func (o Ownership) advice() string {
+	if o.Claim.Differs != "" {
+		return "If the pool was moved, have the operator of the account change these tags (docs/identity.md); otherwise remove the annotation " +
+			"muster.dev/owner-id from this object"
+	}
+	if o.Claim.TakeBack != "" {
+		return "Its other tags name this pool, which was applied again without its owner ID: to take the group back, run: " + o.Claim.TakeBack
+	}
+	return fmt.Sprintf("Delete it, or give this pool's %s another name %s", o.Kind, o.Rename)
 }
 
 // ConflictWith is Conflict, and the conflict of the pool's template while there is no group. Once the group exists, a template of another
@@ -65,6 +84,11 @@ func (o Ownership) ConflictWith(template *pool.Cause) *pool.Cause {
 	return template
 }
 
+// Observed returns what is observed of a pool while the group is not the pool's: that alone, and the look-ups that the object remembers.
+func (o Ownership) Observed(unowned *pool.Unowned, remembered map[string]string) pool.Observed {
+	return pool.Observed{OwnershipConflict: o.Conflict(), Unowned: unowned, ResolvedLookups: remembered, TaggedFor: o.Claim.Named()}
+}
+
 // Permits returns nil if the step may be started: the group is the pool's, or does not exist, or the step is one of those that do not
 // depend on its owner.
 func (o Ownership) Permits(step pool.StepKind, always ...pool.StepKind) error {
@@ -74,12 +98,13 @@ func (o Ownership) Permits(step pool.StepKind, always ...pool.StepKind) error {
 	return Owned(o.Conflict())
 }
 
-// Unowned returns the group that has the pool's name and lacks its owner tag; nil if there is none.
+// Unowned returns the group that has the pool's name and is not the pool's; nil if there is none.
 func (o Ownership) Unowned(name string) *pool.Unowned {
-	if !o.Exists || o.Owned {
+	if !o.Exists || o.Claim.Owned {
 		return nil
 	}
-	return &pool.Unowned{Name: name, Group: o.Group, Owner: o.Owner}
+	return &pool.Unowned{Name: name, Group: o.Group, Owner: o.Claim.ID, Invited: o.Claim.Invited, ConsentTag: o.Claim.ConsentTag,
+		Account: o.Account, Path: o.Path, FormerOwner: o.Claim.FormerOwner}
 }
 
 // Adoptable returns nil if the group can be adopted, and the error of the step otherwise: it is not as it was observed before the step was
@@ -94,14 +119,6 @@ func (o Ownership) Adoptable(is *pool.Unowned) error {
 		return Owned(o.Conflict())
 	}
 	return nil
-}
-
-// QuoteTag returns the value of a tag as messages show it.
-func QuoteTag(value string) string {
-	if value == "" {
-		return "missing"
-	}
-	return fmt.Sprintf("%q", value)
 }
 
 // Owned returns a conflict as the error of a step that needs the group; nil without one.

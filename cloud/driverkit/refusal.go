@@ -2,38 +2,10 @@ package driverkit
 
 import (
 	"errors"
-	"net/http"
-	"strings"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
-
-// KindsByCode returns the kind of each error code of a table, by the code as spelling returns it.
-func KindsByCode(codes map[cloud.ErrorKind][]string, spelling func(code string) string) map[string]cloud.ErrorKind {
-	kinds := map[string]cloud.ErrorKind{}
-	for kind, list := range codes {
-		for _, code := range list {
-			kinds[spelling(code)] = kind
-		}
-	}
-	return kinds
-}
-
-// Describe fills an error in with what the cloud says of a failure: kind, code and message. The place counts for a lack of capacity alone,
-// and the time to wait where the same request may be answered later. Without code and message the code is the text of the HTTP status.
-func Describe(e *cloud.Error, said cloud.Error, status int) {
-	e.Kind, e.Code, e.Message = said.Kind, said.Code, said.Message
-	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
-		e.After = 0
-	}
-	if e.Kind == cloud.Capacity {
-		e.Where = said.Where
-	}
-	if e.Message == "" && e.Code == "" {
-		e.Code = strings.ReplaceAll(http.StatusText(status), " ", "")
-	}
-}
 
 // VanishedAs returns the error of a step as a conflict if it failed because something does not exist any more: another client was faster,
 // and the next observation shows it.
@@ -93,4 +65,14 @@ func PartOf(err error) string {
 		return t.part
 	}
 	return ""
+}
+
+// WithField returns a refusal of an invalid request that names no field with the field that it is about. find returns that field from the
+// refusal and from the part of the request that the cloud names; empty where it is unknown.
+func WithField(err error, find func(e *cloud.Error, part string) string) error {
+	var e *cloud.Error
+	if errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "" {
+		e.Field = find(e, PartOf(err))
+	}
+	return err
 }

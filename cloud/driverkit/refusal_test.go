@@ -3,7 +3,6 @@ package driverkit_test
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,35 +10,6 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
-
-func TestKindsByCode(t *testing.T) {
-	t.Parallel()
-	kinds := driverkit.KindsByCode(map[cloud.ErrorKind][]string{cloud.Conflict: {"InUse"}, cloud.Denied: {"No", "Never"}}, strings.ToLower)
-	if len(kinds) != 3 || kinds["inuse"] != cloud.Conflict || kinds["no"] != cloud.Denied || kinds["never"] != cloud.Denied {
-		t.Errorf("want each code with its kind, got %v", kinds)
-	}
-}
-
-func TestDescribe(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		why  string
-		said cloud.Error
-		want cloud.Error
-	}{
-		{"waiting helps", cloud.Error{Kind: cloud.Throttled, Code: "c", Message: "m", Where: "zone"},
-			cloud.Error{Kind: cloud.Throttled, Code: "c", Message: "m", After: time.Second}},
-		{"a lack of capacity has a place", cloud.Error{Kind: cloud.Capacity, Code: "c", Message: "m", Where: "zone"},
-			cloud.Error{Kind: cloud.Capacity, Code: "c", Message: "m", Where: "zone"}},
-		{"nothing is said", cloud.Error{Kind: cloud.Invalid}, cloud.Error{Kind: cloud.Invalid, Code: "NotFound"}},
-	} {
-		c.want.Op = "op"
-		got := cloud.Error{Op: "op", After: time.Second}
-		if driverkit.Describe(&got, c.said, http.StatusNotFound); got != c.want {
-			t.Errorf("%s: want %+v, got %+v", c.why, c.want, got)
-		}
-	}
-}
 
 func TestFailureOf(t *testing.T) {
 	t.Parallel()
@@ -77,19 +47,6 @@ func TestTargetOf(t *testing.T) {
 		driverkit.AboutPart(&cloud.Error{Kind: cloud.Denied}, "diskSize")} {
 		if target := driverkit.PartOf(err); target != "" {
 			t.Errorf("%v: want no target, got %q", err, target)
-		}
-	}
-}
-
-func TestWithoutLinks(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ message, want string }{
-		{"No quota.\n See https://x/y for more. Ask for some", "No quota. Ask for some"},
-		{"See https://x/y", "See"},
-		{"Version 1.2 is  old.", "Version 1.2 is old."},
-	} {
-		if got := driverkit.WithoutLinks(c.message); got != c.want {
-			t.Errorf("%q: want %q, got %q", c.message, c.want, got)
 		}
 	}
 }

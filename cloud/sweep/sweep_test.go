@@ -31,10 +31,10 @@ func (a *account) read(ctx context.Context, keys []string, found func(string, in
 	a.mu.Lock()
 	a.calls = append(a.calls, slices.Clone(keys))
 	seen := maps.Clone(a.versions)
-	fails := a.fails
+	fails, takes := a.fails, a.takes
 	a.mu.Unlock()
 	select {
-	case <-time.After(a.takes):
+	case <-time.After(takes):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -53,6 +53,13 @@ func (a *account) read(ctx context.Context, keys []string, found func(string, in
 		}
 	}
 	return err
+}
+
+// slowBy sets how long the calls take that begin from now on.
+func (a *account) slowBy(takes time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.takes = takes
 }
 
 func (a *account) set(key string, version int) {
@@ -144,6 +151,7 @@ func TestAges(t *testing.T) {
 			_, err := s.Get(t.Context(), keys[0], c.maxAge)
 			same(t, c.reason, fmt.Sprint(c.want, nil), fmt.Sprint(a.sizes(), err))
 		}
+		same(t, "the age that it accepts when it accepts one", 10*time.Second, s.entries[keys[0]].accepts)
 	})
 }
 
@@ -203,15 +211,16 @@ func TestFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAccount()
-		s := New(Options[int]{Some: a.read, Chunk: 3, MostWeight: 5, Weight: func(version int) int { return version }})
+		s := New(Options[int]{Some: a.read, Chunk: 3, MostWeight: 4, Weight: func(version int) int { return version }})
 		keys := a.keys(6)
-		a.set(keys[1], 4)
+		a.set(keys[1], 3)
 		for _, key := range keys {
 			_, _ = s.Get(t.Context(), key, 0)
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Minute)
 		a.calls = nil
+		a.set(keys[5], 2)
 		_, _ = s.Get(t.Context(), keys[5], time.Second)
 		same(t, "those who asked longest ago come along, while there is room for them", [][]string{{keys[5], keys[0]}}, a.calls)
 		a.set(keys[1], 1)

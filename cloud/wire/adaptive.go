@@ -30,8 +30,6 @@ type learner struct {
 	cut    time.Time
 	peak   float64
 	active time.Duration
-	// low is the rate that the last cut led to.
-	low float64
 	// last is when the last call was sent; count are the calls since window began, measured the smoothed rate of calls.
 	last, window time.Time
 	count        float64
@@ -46,7 +44,7 @@ func (l *learner) rate() float64 {
 	// k is the time after which the curve is back at the peak.
 	k := max(math.Cbrt(l.peak*(1-cubicBeta)/cubicScale), cubicCalls/l.peak)
 	grown := l.peak + l.peak*(1-cubicBeta)*math.Pow(l.active.Seconds()/k-1, 3)
-	return min(max(grown, l.low, rateLeast), l.most)
+	return min(max(grown, rateLeast), l.most)
 }
 
 // sent counts a call.
@@ -78,6 +76,5 @@ func (l *learner) throttled(sent, now time.Time) bool {
 		rate = min(rate, max(used, rate/2))
 	}
 	l.cut, l.peak, l.active = now, rate, 0
-	l.low = max(rate*cubicBeta, rateLeast)
 	return true
 }

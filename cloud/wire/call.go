@@ -80,6 +80,21 @@ func PagesOf(ctx context.Context) *Pages {
 	return p
 }
 
+// ReadPages reads a list to its end: page reads the next page and reports whether others follow. The context is one of Paged where more
+// than one page is expected. A list of more than so many pages is an error: what was cut off might be what counts.
+func ReadPages(ctx context.Context, most int, page func(context.Context) (more bool, err error)) error {
+	if PagesOf(ctx) == nil {
+		ctx, _ = Paged(ctx, 1)
+	}
+	for range most {
+		if more, err := page(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return &cloud.Error{Kind: cloud.Unavailable, Code: "EndlessList",
+		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower", most)}
+}
+
 // next returns how many calls the next request counts as, and whether it is sent whatever the budgets have left.
 func (p *Pages) next() (calls int, begun bool) {
 	switch {

@@ -318,6 +318,9 @@ func TestABodyThatIsClosedEarlyIsSentWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reply.Body.Close()
+	if !body.closed {
+		t.Error("want the body closed once it was read, got it open")
+	}
 	_ = body.Close() // the SDK, once the reply's header has come
 	got, err := io.ReadAll(base.sent.Body)
 	if string(got) != "Action=Describe" || err != nil {
@@ -480,14 +483,20 @@ func TestBucketsAreBounded(t *testing.T) {
 	var b budgets
 	used := Budget{Key: "used", Burst: 2, PerSecond: 0.00001}
 	b.take(ask{calls: 1, list: []Budget{used}}, now)
+	adaptive := func(key string) []Budget { return []Budget{{Key: key, Burst: 1, PerSecond: 1, Adaptive: true}} }
+	b.take(ask{calls: 1, list: adaptive("never refused")}, now)
+	b.throttled(adaptive("refused"), now, now)
+	b.shut([]Budget{{Key: "shut", Burst: 1, PerSecond: 1}}, nil, now.Add(24*time.Hour))
 	for i := range bucketsMost + 10 {
 		b.take(ask{calls: 1, list: []Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}}, now.Add(time.Duration(i)*time.Second))
 	}
 	if got := len(b.buckets); got > bucketsMost {
 		t.Errorf("want at most %d buckets, got %d", bucketsMost, got)
 	}
-	if _, ok := b.buckets["used"]; !ok {
-		t.Error("want a bucket kept that is not full")
+	for key, want := range map[string]bool{"used": true, "shut": true, "refused": true, "never refused": false} {
+		if _, got := b.buckets[key]; got != want {
+			t.Errorf("want a bucket kept that is not as a new one: %q is kept: %v", key, got)
+		}
 	}
 	if _, got := b.take(ask{calls: 1, list: []Budget{{Key: "never", Burst: 1}}}, now); got != 0 {
 		t.Errorf("want the one token, got a wait of %s", got)

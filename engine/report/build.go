@@ -167,7 +167,7 @@ func working(f facts) State {
 func rolls(f facts) bool {
 	right := f.o.Group.Size == f.counts.Desired || surges(f)
 	r := f.out.Plan.Rollout
-	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "ProviderRolloutFailed")
+	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == rolloutFailed)
 }
 
 // stalled reports whether something does not go on by itself.
@@ -176,15 +176,25 @@ func stalled(f facts) bool {
 	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || refuses(f) || unmet(f) || failed
 }
 
-// refuses reports whether the cloud refuses a step. One that it only wants later goes on by itself.
+// refuses reports whether a step is refused and does not go on by itself.
 func refuses(f facts) bool {
 	for kind, err := range f.out.Refused {
-		harmless := ineffective(err) && (kind == pool.DefaultTemplate || kind == pool.PruneTemplates)
-		if cloud.KindOf(err) != cloud.Throttled && !harmless {
+		if lasting(kind, err) {
 			return true
 		}
 	}
 	return false
+}
+
+// lasting reports whether a refusal of a step does not end by itself: the cloud does not only want it later or while nothing else goes on,
+// and it matters.
+func lasting(kind pool.StepKind, err error) bool {
+	var conflict *engine.ConflictError
+	switch harmless := kind == pool.DefaultTemplate || kind == pool.PruneTemplates; {
+	case err == nil, ineffective(err) && harmless, errors.As(err, &conflict):
+		return false
+	}
+	return cloud.KindOf(err) != cloud.Throttled && cloud.KindOf(err) != cloud.Conflict
 }
 
 // unmet reports whether the spec can't be satisfied for a reason in the cloud, such as a missing image.
@@ -272,13 +282,20 @@ func refusal(f facts, condition string, kinds ...pool.StepKind) *Condition {
 	return c
 }
 
-// unseen is the condition while the cloud could not be asked, or need not be.
+// NotObserved is the message of conditions that an error leaves unknown which GroupReady tells.
+const NotObserved = "not observed: GroupReady says why"
+
+// unseen is the condition while the cloud could not be asked, or need not be. The error is told once beside the summary.
 func unseen(f facts, condition string) *Condition {
+	message := NotObserved
+	if f.out.Err != nil && (condition == Ready || condition == GroupReady) {
+		message = f.out.Err.Error()
+	}
 	switch {
 	case f.out.Err != nil && cloud.KindOf(f.out.Err) == cloud.Invalid:
-		return &Condition{condition, False, reason(f.out.Err), f.out.Err.Error()}
+		return &Condition{condition, False, reason(f.out.Err), message}
 	case f.out.Err != nil:
-		return &Condition{condition, Unknown, reason(f.out.Err), f.out.Err.Error()}
+		return &Condition{condition, Unknown, reason(f.out.Err), message}
 	case f.d.CreateBlocked != nil:
 		return &Condition{condition, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	default:

@@ -1,21 +1,25 @@
 package report
 
-// draining says which nodes are being drained, and what keeps their pods; it is absent while none is.
+import (
+	"slices"
+
+	"github.com/muster-project/muster/pool"
+)
+
+// draining says which nodes are being drained, and what keeps their pods; it is absent while none is. What waits for a drain comes before
+// the drain itself.
 func draining(f facts) *Condition {
-	for _, cause := range f.out.Plan.Waiting {
-		if cause.Reason == "Draining" || cause.Reason == drainBlocked {
+	for _, cause := range slices.Backward(f.out.Plan.Waiting) {
+		if cause.Reason == "Draining" || cause.Reason == pool.DrainBlocked {
 			return &Condition{Draining, True, cause.Reason, cause.Message}
 		}
 	}
 	return nil
 }
 
-// drainBlocked is the reason of a drain that something keeps from ending.
-const drainBlocked = "DrainBlocked"
-
 // blocked is what keeps a drain from ending, or nothing.
 func blocked(f facts) string {
-	if c := draining(f); c != nil && c.Reason == drainBlocked {
+	if c := draining(f); c != nil && c.Reason == pool.DrainBlocked {
 		return c.Message
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -77,6 +78,8 @@ func shape(f facts, g *pool.Group) *Condition {
 		return c
 	}
 	switch {
+	case len(f.o.Unresolved) > 0:
+		return unresolved(f.o.Unresolved[0])
 	case len(g.Drift) > 0:
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case unpointed(f):
@@ -95,6 +98,15 @@ func shape(f facts, g *pool.Group) *Condition {
 	default:
 		return &Condition{GroupReady, True, "UpToDate", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
+}
+
+// unresolved is the condition while a part of the specification was not compared with the group: False if it can't be followed, Unknown if
+// the cloud did not answer what it means.
+func unresolved(c pool.Cause) *Condition {
+	if c.Reason == string(cloud.Invalid) {
+		return &Condition{GroupReady, False, c.Reason, c.Message}
+	}
+	return &Condition{GroupReady, Unknown, c.Reason, c.Message}
 }
 
 // starved says, with the cloud's words, that it could not bring all machines that the group was asked for.
@@ -117,17 +129,27 @@ func trouble(f facts, g *pool.Group) *Condition {
 	switch {
 	case len(g.Unchangeable) > 0:
 		return &Condition{GroupReady, False, "GroupUnchangeable",
-			fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or create another pool",
-				f.t.Group, strings.Join(g.Unchangeable, ", "))}
+			fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or create another pool%s",
+				f.t.Group, strings.Join(g.Unchangeable, ", "), caveats(f))}
 	case g.Busy != nil && !f.o.ProviderRollout.Runs():
 		return &Condition{GroupReady, False, g.Busy.Reason, g.Busy.Message}
 	}
 	return nil
 }
 
+// caveats are what a user should know of changes that the cloud may refuse or has refused.
+func caveats(f facts) string {
+	text := ""
+	for _, caveat := range f.o.Caveats {
+		text += "; " + caveat.Message
+	}
+	return text
+}
+
 // surges reports whether what the group has more than the pool wants was added for a rollout.
 func surges(f facts) bool {
-	if f.o.Group == nil || f.t.SupportsStandby || f.out.Plan.Rollout.State == pool.RolloutDone {
+	surplus := f.out.Plan.Budget.Surplus > 0 && !f.o.ProviderRollout.Runs()
+	if f.o.Group == nil || f.t.SupportsStandby || f.out.Plan.Rollout.State == pool.RolloutDone || surplus {
 		return false
 	}
 	more := f.o.Group.Size - f.counts.Desired

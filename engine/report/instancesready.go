@@ -11,7 +11,7 @@ func instancesReady(f facts) *Condition {
 		return unseen(f, InstancesReady)
 	}
 	if f.counts.Ready == nil {
-		return &Condition{InstancesReady, Unknown, "ConnectionDown", "the workload cluster does not answer, so nothing is known about its nodes"}
+		return &Condition{InstancesReady, Unknown, "ConnectionDown", f.o.NodesUnknownText() + ", so nothing is known about its nodes"}
 	}
 	text := readyOf(*f.counts.Ready, f.counts.Desired)
 	if *f.counts.Ready >= f.counts.Desired {

@@ -73,11 +73,13 @@ func TestTemplateReady(t *testing.T) {
 			"True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"held, not asked", "the reason is known without asking", and(unseen, held), "False ClusterNotReady: waiting for the cluster's network"},
-		{"denied", "its state is unknown", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"denied", "the error is told once, in GroupReady", failing(denied), "Unknown Denied: not observed: GroupReady says why"},
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid),
-			"False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+			"False Invalid: not observed: GroupReady says why"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")),
-			"Unknown Failed: connection refused"},
+			"Unknown Failed: not observed: GroupReady says why"},
+		{"part of the group, no group", "what is created with the group is not there before", and(inline, noGroup,
+			refused(pool.CreateGroup, denied)), "False TemplateMissing: the model is created with the scale set"},
 		{"brought", "whose it is not is said", given,
 			"True UpToDate: launch template lt-1:1, which Muster does not manage, is what the specification asks for"},
 		{"made by the cloud", "of what is said", and(given, func(s *scene) { s.o.Versions[0].ByCloud = true }),
@@ -107,6 +109,10 @@ func TestGroupReady(t *testing.T) {
 			"False GroupDeleting: the Auto Scaling group is being deleted and will be created again"},
 		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"),
 			"False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
+		{"not compared", "a field that can't be followed is no field that is equal", unresolved("Invalid", "spec.subnets[0].id: no subnet x"),
+			"False Invalid: spec.subnets[0].id: no subnet x"},
+		{"not answered", "nor is one that the cloud does not tell of", unresolved("Throttled", "ec2:DescribeSubnets: slow down"),
+			"Unknown Throttled: ec2:DescribeSubnets: slow down"},
 		{"template behind", "both versions are named", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})),
 			"False TemplateOutOfDate: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
 		{"template unknown behind", "of a version that was deleted nothing is known",
@@ -157,6 +163,10 @@ func TestGroupReady(t *testing.T) {
 		{"can't be changed", "which fields, and what to do", stiff,
 			"False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the " +
 				"specification back, or create another pool"},
+		{"can't be changed, in the cloud's words", "what the user can do about it", and(stiff, func(s *scene) {
+			s.o.Caveats = []pool.Cause{{Reason: "SizeUnchangeable", Message: "register the feature X"}}
+		}), "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the " +
+			"specification back, or create another pool; register the feature X"},
 		{"deferred", "the cloud takes the change only later, and the message says what it waits for", func(s *scene) {
 			s.o.Group.Deferred = &pool.Cause{Reason: "ModePending", Message: "spec.mode waits for a machine"}
 		}, "False ModePending: spec.mode waits for a machine"},
@@ -265,7 +275,8 @@ func TestUpToDate(t *testing.T) {
 		{"restarted", "machines of the wanted template are to be replaced as well", and(rolling, restart),
 			"False Restart: 3 of 3 machines were launched from the wanted launch template; 3 of 3 machines to replace: asked for"},
 		{"replacement refused", "the cloud's words", and(rolling, first(stale), refused(pool.Replace, denied)),
-			"False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:X: AccessDenied: not authorized"},
+			"False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:X: AccessDenied: not authorized; 1 of 3 " +
+				"machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
 		{"model skipped by the object", "who asked for it, not the gate", and(rolling, first(stale), func(s *scene) {
 			s.d.SkipModel, s.d.SkipModelCause = true, pool.Cause{Reason: "RefreshDisabled", Message: "spec.x.disable is true"}
 		}), "False RefreshDisabled: 2 of 3 machines were launched from the wanted launch template; spec.x.disable is true"},
@@ -294,7 +305,10 @@ func TestUpToDate(t *testing.T) {
 			s.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "no room"},
 				{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run 1.33 of the wanted 1.34"}}
 		}, "False ControlPlaneUpgradePending: 3 of 3 machines were launched from the wanted launch template; nodes run 1.33 of the wanted 1.34"},
-		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
+		{"no group", "nothing is as it should be that does not exist", and(noGroup, refused(pool.CreateGroup, denied)),
+			"Unknown GroupMissing: there is no Auto Scaling group, so no machine to compare"},
+		{"no machines", "none is old", func(s *scene) { s.d.Replicas, s.o.Group.Size, s.o.Instances = 0, 0, nil },
+			"True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"deleting", "a pool that goes is compared with nothing", deleting, "absent"},
 	})
@@ -311,6 +325,8 @@ func TestDraining(t *testing.T) {
 		{"a budget that never allows", "pod and budget by name, though every machine is Ready", and(rolling, first(stale), first(draining)),
 			"True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
 		{"a deletion drains", "every drain is reported alike", and(deleting, first(draining)),
+			"True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"a rollout waits for it", "the drain itself, whatever waits for it", and(changes, replicas(2), first(draining), second(stale)),
 			"True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
 		{"drained", "what has ended is no news", and(rolling, first(stale), first(func(i *pool.Instance) {
 			draining(i)
@@ -354,9 +370,10 @@ func TestReady(t *testing.T) {
 		{"as wanted", "how many", and(), "True AllReady: 3 of 3 machines are Ready"},
 		{"some old", "a pool is ready while it has old machines, and they are counted",
 			first(func(i *pool.Instance) { i.Template.Content = "v1:old" }), "True AllReady: 3 of 3 machines are Ready, 2 up to date"},
-		{"halted", "a pool is ready with its old machines, and says what is wrong with the new",
+		{"halted", "a rollout that only a user lets go on is no matter of course, though the old machines serve",
 			and(rolling, first(stale), second(late), size(2), replicas(2)),
-			"True AllReady: 2 of 2 machines are Ready, 2 up to date; the rollout is halted: new instance i-2 has not joined the cluster in time"},
+			"False RolloutHalted: 2 of 2 machines are Ready, 2 up to date; the rollout is halted: new instance i-2 has not joined the " +
+				"cluster in time"},
 		{"rolling, none launched", "a pool is ready with its old machines, and says why no new ones come", and(rolling, issue, first(stale)),
 			"True AllReady: 3 of 3 machines are Ready, 2 up to date; no m5.large left in zone a"},
 		{"rolls can't be seen", "what serves is ready, whatever else can't be read", rollsUnseen, "True AllReady: 3 of 3 machines are Ready"},
@@ -386,8 +403,27 @@ func TestReady(t *testing.T) {
 			"False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
 		{"without effect", "the sentence names the field", and(drift("spec.defaultInstanceWarmup"), refused(pool.UpdateGroup, ineffective)),
 			"False NoEffect: 3 of 3 machines are Ready; " + ineffective.Error()},
-		{"drain refused", "the same", and(first(notJoined), replicas(2), refused(pool.Drain, denied)),
-			"False Scaling: 2 of 2 machines are Ready; waiting for 1 machine to join the cluster"},
+		{"drain refused", "the refusal before what goes on", and(first(notJoined), replicas(2), refused(pool.Drain, denied)),
+			"False Denied: 2 of 2 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
+		{"rollout refused", "what serves does not hide what the cloud refuses",
+			and(native, first(stale), refused(pool.StartProviderRollout, invalid)),
+			"False Invalid: 3 of 3 machines are Ready, 2 up to date; ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"rollout conflicts", "what is possible when something else has ended is no error",
+			and(native, first(stale), refused(pool.StartProviderRollout, &cloud.Error{Kind: cloud.Conflict, Message: "in progress"})),
+			"True AllReady: 3 of 3 machines are Ready, 2 up to date"},
+		{"two refusals", "one hides no other", and(replicas(5), native, first(stale), func(s *scene) {
+			s.refused = map[pool.StepKind]error{pool.Resize: denied, pool.StartProviderRollout: invalid}
+		}), "False Denied: 3 of 5 machines are Ready, 2 up to date; autoscaling:X: AccessDenied: not authorized; ec2:X: " +
+			"spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
+		{"a drain of surplus that can't end, and a rollout", "the rollout hides neither the drain nor the surplus",
+			and(changes, replicas(2), first(draining), second(stale)),
+			"False Scaling: 3 machines are Ready, 2 are wanted, 2 up to date; the rollout of the Auto Scaling group waits until the machines " +
+				"that are being drained are gone; draining node-i-1; kept by default/web (budget web)"},
+		{"the same after a rollout that failed", "nor the failure",
+			and(changes, replicas(2), first(draining), second(stale), cloudRolls(pool.ProviderRolloutFailed, 40, "web-1 can't be evicted")),
+			"False Scaling: 3 machines are Ready, 2 are wanted, 2 up to date; the rollout of the Auto Scaling group waits until the machines " +
+				"that are being drained are gone; the rollout of the Auto Scaling group to lt-1:1 ended as Failed: " +
+				"web-1 can't be evicted; draining node-i-1; kept by default/web (budget web)"},
 		{"no group, template refused", "the refusal, and not what waits for it",
 			and(noGroup, noTemplate, noMachines, refused(pool.PutTemplate, denied)),
 			"False Denied: 0 of 3 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
@@ -402,7 +438,8 @@ func TestReady(t *testing.T) {
 			"False Capacity: 3 of 3 machines are Ready; no m5.large left in zone a"},
 		{"failed group, template refused", "what has failed comes before what follows from it",
 			and(noMachines, failedGroup, wanted("v1:b", "d"), refused(pool.PutTemplate, denied)),
-			"False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address"},
+			"False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address; autoscaling:X: AccessDenied: not " +
+				"authorized"},
 		{"need missing, no group", "what the group waits for", and(lacking, noGroup),
 			"False PrerequisiteMissing: 0 of 3 machines are Ready; the node role is being updated: role nodes-1, policy P"},
 		{"need refused, no group", "in the cloud's words", and(lacking, noGroup, refused(pool.EnsurePrerequisites, denied)),

@@ -144,7 +144,7 @@ func foreign(s *scene) {
 
 func adopting(s *scene) {
 	foreign(s)
-	s.o.Unowned, s.d.Adopt = &pool.Unowned{Name: "x", Group: "Auto Scaling group x"}, pool.Adoption{Name: "x"}
+	s.o.Unowned, s.d.Adopt = &pool.Unowned{Name: "x", Group: "Auto Scaling group x", OfCluster: true}, pool.Adoption{Name: "x"}
 }
 
 func noGroup(s *scene) { s.o.Group, s.o.Instances = nil, nil }
@@ -166,6 +166,11 @@ func wanted(content, data string) func(*scene) {
 
 func issue(s *scene) {
 	s.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "no m5.large left in zone a"}}
+}
+
+// unresolved is a group of which a field was not compared.
+func unresolved(reason, message string) func(*scene) {
+	return func(s *scene) { s.o.Unresolved = []pool.Cause{{Reason: reason, Message: message}} }
 }
 
 func drift(fields ...string) func(*scene) { return func(s *scene) { s.o.Group.Drift = fields } }
@@ -204,6 +209,8 @@ func lacking(s *scene) {
 }
 
 func changes(s *scene) { s.rolls, s.changes = true, true }
+
+func inline(s *scene) { s.scaleSet = true }
 
 func busy(s *scene) {
 	s.o.Group.Busy = &pool.Cause{Reason: "Updating", Message: "EKS is updating the node group"}

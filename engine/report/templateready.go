@@ -41,7 +41,7 @@ func templateRefused(f facts) *Condition {
 // templateBlocks returns why no group can be made while there is none: there is no template to make it from, and none is being made.
 func templateBlocks(f facts) *Condition {
 	c := templateReady(f)
-	if c.Status == True || c.Reason == lacks(f) && !f.o.Wanted.UserManaged {
+	if c.Status == True || withGroup(f) && c.Reason == templateMissing || c.Reason == lacks(f) && !f.o.Wanted.UserManaged {
 		return nil
 	}
 	return c
@@ -51,6 +51,9 @@ func templateBlocks(f facts) *Condition {
 func newestTemplate(f facts) *Condition {
 	latest := f.o.Latest()
 	lack := lacks(f)
+	if lack == "" && withGroup(f) {
+		return &Condition{TemplateReady, False, templateMissing, fmt.Sprintf("the %s is created with the %s", f.t.Template, f.t.Group)}
+	}
 	if f.d.CreateBlocked != nil && lack != "" && lack != "TemplateNotFound" {
 		return &Condition{TemplateReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	}
@@ -58,8 +61,8 @@ func newestTemplate(f facts) *Condition {
 	case "TemplateNotFound":
 		return &Condition{TemplateReady, False, "TemplateNotFound",
 			fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
-	case "TemplateMissing":
-		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being created", f.t.Template)}
+	case templateMissing:
+		return &Condition{TemplateReady, False, templateMissing, fmt.Sprintf("the %s is being created", f.t.Template)}
 	case "TemplateChanged":
 		text := fmt.Sprintf("a new version of the %s is being created", f.t.Template)
 		if f.t.InlineTemplate {
@@ -70,6 +73,12 @@ func newestTemplate(f facts) *Condition {
 	return &Condition{TemplateReady, True, "UpToDate", fmt.Sprintf("%s %s%s is what the specification asks for", f.t.Template, latest.Ref,
 		origin(f)) + leftovers(f)}
 }
+
+// templateMissing is the reason of a template that is to be created.
+const templateMissing = "TemplateMissing"
+
+// withGroup reports whether the template is created with the group, and there is none.
+func withGroup(f facts) bool { return f.o.Group == nil && (f.t.InlineTemplate || f.o.Latest().ByCloud) }
 
 // origin tells where the newest template comes from, unless Muster has created it.
 func origin(f facts) string {
@@ -99,7 +108,7 @@ func lacks(f facts) string {
 	case latest.Ref == "" && wanted.UserManaged:
 		return "TemplateNotFound"
 	case latest.Ref == "":
-		return "TemplateMissing"
+		return templateMissing
 	case !latest.Same(wanted):
 		return "TemplateChanged"
 	}

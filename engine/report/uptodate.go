@@ -16,12 +16,15 @@ func upToDate(f facts) *Condition {
 	if !f.out.Seen {
 		return unseen(f, UpToDate)
 	}
+	if f.o.Group == nil {
+		return &Condition{UpToDate, Unknown, "GroupMissing", fmt.Sprintf("there is no %s, so no machine to compare", f.t.Group)}
+	}
 	if f.counts.UpToDate == nil {
-		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("the inputs of the %s are not known", f.t.Template)}
+		return &Condition{UpToDate, Unknown, "TemplateUnknown", fmt.Sprintf("the inputs of the %s are not known", f.t.Template) + rollout(f)}
 	}
 	text := fmt.Sprintf("%d of %d machines were launched from the wanted %s", *f.counts.UpToDate, *f.counts.Current, f.t.Template)
 	if c := held(f); c != nil {
-		c.Message = text + "; " + c.Message
+		c.Message = text + "; " + c.Message + rollout(f)
 		return c
 	}
 	return progress(f, text)
@@ -47,6 +50,14 @@ func progress(f facts, text string) *Condition {
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text + unread(f.o.Issues)}
 	}
+}
+
+// rollout is what a rollout does or waits for, beside another cause.
+func rollout(f facts) string {
+	if roll := f.out.Plan.Rollout; roll.Cause.Message != "" {
+		return "; " + roll.Cause.Message
+	}
+	return ""
 }
 
 // unreadLimit bounds how many issues are named.

@@ -242,7 +242,10 @@ func TestValues(t *testing.T) {
 		"pod labels": {values{"podLabels": values{"azure.workload.identity/use": "true"}},
 			[]string{`azure.workload.identity/use: "true"`, "control-plane: muster-controller-manager"}},
 		"namespace": {values{"watchNamespace": "pools"}, []string{"- --namespace=pools\n"}},
-		"core":      {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
+		"credentials": {values{"credentials": values{"namespaces": []any{"team-a", "team-b"}, "namespaceSelector": "tenant=c"}},
+			[]string{"- --credentials-namespaces=team-a,team-b\n", "- --credentials-namespace-selector=tenant=c\n"}},
+		"no credentials": {values{"credentials": values{"namespaces": []any{}}}, []string{"- --credentials-namespaces=\n"}},
+		"core":           {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -258,6 +261,22 @@ func TestValues(t *testing.T) {
 	if got := accounts["ServiceAccount/muster-system/muster-manager"]["metadata"].(object)["annotations"]; !cmp.Equal(got,
 		object{"eks.amazonaws.com/role-arn": "arn"}) {
 		t.Errorf("annotations of the service account: got %v", got)
+	}
+}
+
+// TestNetworkPolicyValues: who may read metrics, and what the manager may reach.
+func TestNetworkPolicyValues(t *testing.T) {
+	t.Parallel()
+	monitoring := []any{values{"namespaceSelector": values{"matchLabels": values{"kubernetes.io/metadata.name": "monitoring"}}}}
+	cloud := []any{values{"to": []any{values{"ipBlock": values{"cidr": "10.0.0.0/8"}}}}}
+	objects := render(t, managerNamespace, values{"networkPolicy": values{"metricsFrom": monitoring, "egress": cloud}})
+	spec, _ := objects["NetworkPolicy/muster-system/muster-controller-manager"]["spec"].(object)
+	ingress, _ := spec["ingress"].([]any)
+	if len(ingress) != 2 || !cmp.Equal(ingress[1].(object)["from"], any(monitoring)) {
+		t.Errorf("want metrics for %v alone, got %v", monitoring, ingress)
+	}
+	if !cmp.Equal(spec["egress"], any(cloud)) || !cmp.Equal(spec["policyTypes"], any([]any{"Ingress", "Egress"})) {
+		t.Errorf("want egress %v, got %v", cloud, spec)
 	}
 }
 

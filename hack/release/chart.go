@@ -11,12 +11,6 @@ import (
 	"strings"
 )
 
-// chartVersions are the lines of Chart.yaml that a release replaces.
-var chartVersions = []struct{ line, field string }{
-	{"version: 0.0.0\n", "version: "},
-	{"appVersion: latest\n", "appVersion: v"},
-}
-
 // chart writes the Helm chart as helm packages it. Its versions are those of the release.
 func (r *release) chart() error {
 	version := strings.TrimPrefix(r.version, "v")
@@ -35,10 +29,16 @@ func (r *release) chart() error {
 		if err != nil {
 			return err
 		}
-		if e.Name() == "Chart.yaml" {
-			if content, err = withVersions(content, version); err != nil {
-				return err
+		switch e.Name() {
+		case "Chart.yaml":
+			content, err = withVersions(content, version)
+		case "values.yaml":
+			if content, err = replaceLine(content, "  repository: ", defaultImage, r.imageName); err == nil && r.imageDigest != "" {
+				content, err = replaceLine(content, "  digest: ", `""`, r.imageDigest)
 			}
+		}
+		if err != nil {
+			return err
 		}
 		name, err := filepath.Rel(root, path)
 		if err != nil {
@@ -66,11 +66,18 @@ func (r *release) chart() error {
 
 // withVersions replaces the versions in Chart.yaml by a version without its leading v.
 func withVersions(content []byte, version string) ([]byte, error) {
-	for _, v := range chartVersions {
-		if bytes.Count(content, []byte("\n"+v.line)) != 1 {
-			return nil, fmt.Errorf("want one line %q in Chart.yaml", strings.TrimSpace(v.line))
-		}
-		content = bytes.Replace(content, []byte("\n"+v.line), []byte("\n"+v.field+version+"\n"), 1)
+	content, err := replaceLine(content, "version: ", "0.0.0", version)
+	if err != nil {
+		return nil, err
 	}
-	return content, nil
+	return replaceLine(content, "appVersion: ", latestTag, "v"+version)
+}
+
+// replaceLine replaces the value of a field in a file of the chart. The line has to be there once.
+func replaceLine(content []byte, field, old, value string) ([]byte, error) {
+	line := []byte("\n" + field + old + "\n")
+	if bytes.Count(content, line) != 1 {
+		return nil, fmt.Errorf("want one line %q in the chart", field+old)
+	}
+	return bytes.Replace(content, line, []byte("\n"+field+value+"\n"), 1), nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
@@ -72,22 +71,12 @@ func readImage(archive, scratch string) (v1.Image, error) {
 	if err := untar(f, scratch); err != nil {
 		return nil, err
 	}
-	outer, err := layout.ImageIndexFromPath(scratch)
+	index, err := taggedIndex(scratch)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", archive, err)
 	}
-	manifest, err := outer.IndexManifest()
+	manifest, err := index.IndexManifest()
 	if err != nil {
-		return nil, err
-	}
-	if len(manifest.Manifests) != 1 {
-		return nil, fmt.Errorf("want one index in %s, found %d", archive, len(manifest.Manifests))
-	}
-	index, err := outer.ImageIndex(manifest.Manifests[0].Digest)
-	if err != nil {
-		return nil, err
-	}
-	if manifest, err = index.IndexManifest(); err != nil {
 		return nil, err
 	}
 	for _, m := range manifest.Manifests {

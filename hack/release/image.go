@@ -46,6 +46,11 @@ func (r *release) image() error {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}}})
 	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	r.imageDigest = digest.String()
 	dir, err := os.MkdirTemp("", "muster-image-")
 	if err != nil {
 		return err

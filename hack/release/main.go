@@ -2,6 +2,7 @@
 //
 //	release -version v0.1.0 [-platforms linux/amd64,...] [-out DIR]
 //	release -check DIR
+//	release -push DIR [-image REGISTRY/REPOSITORY]
 package main
 
 import (
@@ -20,12 +21,16 @@ import (
 // allPlatforms are those that a release has.
 const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
-// semver is a version with its leading v.
-var semver = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
+// versions are those of releases, with the leading v.
+var versions = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 // release is one release while it is built.
 type release struct {
 	version string
+	// imageDigest is the image's digest; empty before it is built.
+	imageDigest string
+	// imageName is where the image is published, without its tag.
+	imageName string
 	// root is the folder of the repository, out the folder of the release.
 	root, out string
 	platforms []platform
@@ -63,16 +68,23 @@ func run(args []string) error {
 	out := set.String("out", "", "folder of the release (default: bin/release/VERSION)")
 	dirty := set.Bool("dirty", false, "allow changes that are not committed; for trying only")
 	check := set.String("check", "", "check the release in this folder instead of building one")
+	image := set.String("image", defaultImage, "image that manifests and chart name, and that -push pushes: REGISTRY/REPOSITORY")
+	pushed := set.String("push", "", "push the image of the release in this folder, with the credentials of "+userVariable+" and "+
+		passwordVariable+", or of docker login")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
 	if *check != "" {
 		return checkRelease(*check)
 	}
+	if *pushed != "" {
+		return push(*pushed, *image, os.Stdout)
+	}
 	r, err := newRelease(*version, *root, *out, *platforms)
 	if err != nil {
 		return err
 	}
+	r.imageName = *image
 	if err := r.committed(); err != nil && !*dirty {
 		return err
 	}
@@ -81,7 +93,7 @@ func run(args []string) error {
 
 // newRelease reads what a release is built from.
 func newRelease(version, root, out, platforms string) (*release, error) {
-	if !semver.MatchString(version) {
+	if !versions.MatchString(version) {
 		return nil, fmt.Errorf("version %q: want a form like v0.1.0", version)
 	}
 	root, err := filepath.Abs(root)
@@ -91,7 +103,7 @@ func newRelease(version, root, out, platforms string) (*release, error) {
 	if out == "" {
 		out = filepath.Join(root, "bin", "release", version)
 	}
-	r := &release{version: version, root: root, out: out}
+	r := &release{version: version, imageName: defaultImage, root: root, out: out}
 	if r.platforms, err = parsePlatforms(platforms); err != nil {
 		return nil, err
 	}
@@ -159,11 +171,11 @@ func (r *release) build() error {
 		name string
 		run  func() error
 	}{
-		{"manifests", r.manifests},
-		{"Helm chart", r.chart},
 		{"release notes", r.notes},
 		{"binaries", r.binaries},
 		{"image", r.image},
+		{"manifests", r.manifests}, // they name the image by its digest
+		{"Helm chart", r.chart},
 		{"SBOM", r.sbom},
 		{"checksums", r.checksums},
 	} {

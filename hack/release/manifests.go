@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// latest is the image in config/, which a release replaces by its own version.
-const latest = "/muster:latest"
+// latest is the image in config/, which a release replaces by its own.
+const latest = defaultImage + ":" + latestTag
 
 // components are the files that install Muster, with clusterctl's variables.
 var components = []struct{ file, folder string }{
@@ -54,18 +54,26 @@ func (r *release) component(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withImage(content, r.version)
+	return withImage(content, r.reference())
 }
 
-// withImage replaces the tag of the manager's image. Manifests without the image, or without clusterctl's variables, are an error.
-func withImage(content []byte, version string) ([]byte, error) {
+// reference names the image by its version, for people, and by its digest, which decides.
+func (r *release) reference() string {
+	if r.imageDigest == "" {
+		return r.imageName + ":" + r.version
+	}
+	return r.imageName + ":" + r.version + "@" + r.imageDigest
+}
+
+// withImage replaces the manager's image. Manifests without the image, or without clusterctl's variables, are an error.
+func withImage(content []byte, image string) ([]byte, error) {
 	if bytes.Count(content, []byte(latest)) != 1 {
 		return nil, fmt.Errorf("want one image with %s, found %d", latest, bytes.Count(content, []byte(latest)))
 	}
 	if !bytes.Contains(content, []byte(":=")) {
 		return nil, errors.New("clusterctl's variables are missing")
 	}
-	return bytes.Replace(content, []byte(latest), []byte("/muster:"+version), 1), nil
+	return bytes.Replace(content, []byte(latest), []byte(image), 1), nil
 }
 
 // templates copies the cluster templates and cluster classes into the flat folder of a release.

@@ -48,7 +48,7 @@ func TestManifests(t *testing.T) {
 	}
 	for _, c := range components {
 		content := read(t, r, c.file)
-		if !strings.Contains(content, "/muster:v0.1.0\n") {
+		if !strings.Contains(content, " registry.example.com/muster:v0.1.0\n") {
 			t.Errorf("%s: the image has not the version of the release", c.file)
 		}
 	}
@@ -74,11 +74,11 @@ func TestWithImage(t *testing.T) {
 	for _, c := range []struct {
 		content, want, reason string
 	}{
-		{"image: x/muster:latest\n- --v=${V:=2}\n", "image: x/muster:v0.1.0\n- --v=${V:=2}\n", "the tag alone changes"},
-		{"image: x/muster:latest\n", "", "clusterctl init substitutes variables: none means the wrong folder was built"},
-		{"image: x/other:latest\n- --v=${V:=2}\n", "", "a release must not install another image"},
+		{"image: " + latest + "\n- --v=${V:=2}\n", "image: x/mirror:v0.1.0\n- --v=${V:=2}\n", "the image alone changes"},
+		{"image: " + latest + "\n", "", "clusterctl init substitutes variables: none means the wrong folder was built"},
+		{"image: ghcr.io/other/muster:latest\n- --v=${V:=2}\n", "", "a release must not install another image"},
 	} {
-		got, err := withImage([]byte(c.content), "v0.1.0")
+		got, err := withImage([]byte(c.content), "x/mirror:v0.1.0")
 		if string(got) != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: got %q, %v", c.reason, got, err)
 		}
@@ -219,7 +219,7 @@ func testRelease(t *testing.T) *release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &release{version: "v0.1.0", root: root, out: t.TempDir(), commit: "0123456789abcdef", created: time.Unix(1700000000, 0).UTC(),
+	return &release{version: "v0.1.0", imageName: "registry.example.com/muster", root: root, out: t.TempDir(), commit: "0123456789abcdef", created: time.Unix(1700000000, 0).UTC(),
 		platforms: []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"windows", "amd64"}}}
 }
 
@@ -272,6 +272,9 @@ func TestChart(t *testing.T) {
 	}
 	if got := content["muster/Chart.yaml"]; !strings.Contains(got, "\nversion: 0.1.0\n") || !strings.Contains(got, "\nappVersion: v0.1.0\n") {
 		t.Errorf("want the versions of the release in\n%s", got)
+	}
+	if got := content["muster/values.yaml"]; !strings.Contains(got, "\n  repository: registry.example.com/muster\n") {
+		t.Errorf("want the image of the release in\n%s", got)
 	}
 	for _, name := range []string{"muster/values.yaml", "muster/templates/deployment.yaml", "muster/templates/definitions.yaml"} {
 		if content[name] == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/muster-project/muster/api/crd"
 )
 
-// providerFiles match the definitions of the infrastructure kinds and of bootstrap kinds; those of the core that match too begin with
-// coreFiles.
-var providerFiles = []string{"infrastructure.cluster.x-k8s.io_*.yaml", "bootstrap.cluster.x-k8s.io_*.yaml"}
+// providerFiles match the definitions of the infrastructure kinds, of bootstrap kinds and of Muster's own; those of the core that match too
+// begin with coreFiles.
+var providerFiles = []string{"infrastructure.cluster.x-k8s.io_*.yaml", "bootstrap.cluster.x-k8s.io_*.yaml", "muster.dev_*.yaml"}
 
 const coreFiles = "bootstrap.cluster.x-k8s.io_kubeadm"
 

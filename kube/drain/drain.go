@@ -28,6 +28,9 @@ const (
 	CordonedBeforeAnnotation = "muster.dev/cordoned-before"
 	// DetachStartedAnnotation on a Node is the RFC 3339 time at which no pod was left to evict and the wait for its volumes began.
 	DetachStartedAnnotation = "muster.dev/detach-started"
+	// DrainAbandonedAnnotation on a Node is the RFC 3339 time at which its drain was cancelled because it was blocked and another machine
+	// could go. The next drain removes it.
+	DrainAbandonedAnnotation = "muster.dev/drain-abandoned"
 )
 
 // unreachableGraceSeconds is the grace period of pods on a Node whose kubelet no longer responds, and how long they are waited for: no
@@ -84,9 +87,9 @@ func (w *Workload) FindUncached(ctx context.Context, keys []string) (map[string]
 	return w.toNodes(ctx, found)
 }
 
-// Empty reports which of the nodes have no pod that a drain would evict. It takes no longer than a round of evictions: nodes that it has
-// not read by then are left out.
-func (w *Workload) Empty(ctx context.Context, keys []string) (map[string]bool, error) {
+// Evictable reports what a drain would find on the nodes. It takes no longer than a round of evictions: nodes that it has not read by then
+// are left out.
+func (w *Workload) Evictable(ctx context.Context, keys []string) (map[string]pool.Evictable, error) {
 	if w.excluded(clusterv1.ExcludeNodeDrainingAnnotation) {
 		return nil, nil
 	}
@@ -99,19 +102,30 @@ func (w *Workload) Empty(ctx context.Context, keys []string) (map[string]bool, e
 	if err := w.listPods(ctx, len(found)); err != nil {
 		return nil, err
 	}
-	unused := make(map[string]bool, len(found))
+	out := make(map[string]pool.Evictable, len(found))
 	for _, key := range keys {
 		node, ok := found[key]
 		if !ok || spent.Err() != nil {
 			continue
 		}
-		r, err := w.running(ctx, node)
-		if err != nil {
+		if out[key], err = w.evictable(ctx, node); err != nil {
 			return nil, err
 		}
-		unused[key] = len(r.left) == 0
 	}
-	return unused, nil
+	return out, nil
+}
+
+// evictable returns what a drain would find on a node.
+func (w *Workload) evictable(ctx context.Context, node *corev1.Node) (pool.Evictable, error) {
+	r, err := w.running(ctx, node)
+	if err != nil || len(r.left) == 0 {
+		return pool.EvictNothing, err
+	}
+	blocked, err := w.blocked(ctx, r)
+	if len(blocked) > 0 {
+		return pool.EvictSome, err
+	}
+	return pool.EvictAll, err
 }
 
 // toNodes converts Nodes. The pods of a node are not listed again if its progress was read recently or its drain has completed.
@@ -159,6 +173,8 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	}
 	if nodes.Draining(node) {
 		n.DrainStarted, _ = w.started(node)
+	} else {
+		n.DrainAbandoned, _ = w.at(node, DrainAbandonedAnnotation)
 	}
 	return n
 }

@@ -161,249 +161,102 @@ var (
 	key       = cloud.ProviderKey(providerID)
 )
 
-func TestFind(t *testing.T) {
-	t.Parallel()
-	base := pool.Node{Name: "n1", Joined: now.Add(-time.Hour), Ready: true, ReadySince: now.Add(-time.Minute), KubeletVersion: "v1.36.3"}
-	with := func(change func(*pool.Node)) pool.Node { n := base; change(&n); return n }
-	drained := func(remaining int, blocked ...string) pool.Node {
-		return with(func(n *pool.Node) {
-			n.Cordoned, n.DrainStarted, n.Remaining, n.Blocked = true, now.Add(-30*time.Second), remaining, blocked
-		})
-	}
-	for name, tc := range map[string]struct {
-		reason  string
-		objects []client.Object
-		rules   []client.Object
-		// annotations of the pool's machines.
-		annotations map[string]string
-		want        pool.Node
-		notFound    bool
-	}{
-		"not joined": {reason: "a machine without node is no error", notFound: true},
-		"serving": {
-			reason:  "pods are counted only on draining nodes: it costs a list",
-			objects: []client.Object{node(), podOn("a")}, want: base,
-		},
-		"cordoned by others": {
-			reason:  "a cordon alone is not a drain by Muster",
-			objects: []client.Object{node(cordoned), podOn("a")}, want: with(func(n *pool.Node) { n.Cordoned = true }),
-		},
-		"opened again": {
-			reason: "pods are scheduled to a node that a user has uncordoned, so that its drain counts as not begun",
-			objects: []client.Object{node(draining, func(n *corev1.Node) {
-				n.Spec.Unschedulable = false
-			}), podOn("a")}, want: base,
-		},
-		"time unreadable": {
-			reason: "an annotation without a valid time is a drain to begin again, not one that began in year one",
-			objects: []client.Object{node(cordoned, func(n *corev1.Node) {
-				n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "soon"}
-			})}, want: with(func(n *pool.Node) { n.Cordoned = true }),
-		},
-		"drained": {
-			reason: "daemon sets, static pods, skipped pods and other nodes' pods do not count",
-			objects: []client.Object{node(draining), daemonSet, podOn("ds", ofDaemonSet), podOn("static", mirror),
-				podOn("stays", labelled("skip")), podOn("other", elsewhere)},
-			want: drained(0),
-		},
-		"left": {
-			reason: "pods without controller, orphans of a daemon set, terminating pods and pods to wait for count",
-			objects: []client.Object{node(draining), podOn("a"), podOn("alone", alone), podOn("orphan", ofDaemonSet),
-				podOn("going", terminating(time.Minute)), podOn("job", labelled("wait-completed"))},
-			want: drained(5, "default/going (terminating beyond its grace period: finalizers example.com/hold)",
-				"default/job (runs until it completes, because of its drain label or a MachineDrainRule)"),
-		},
-		"terminating, in time": {
-			reason:  "a pod within its grace period is terminating and blocks nothing",
-			objects: []client.Object{node(draining), podOn("going", terminating(time.Second))},
-			want:    drained(1),
-		},
-		"excluded": {
-			reason:      "the annotation that excludes machines from drains keeps their pods from being waited for",
-			objects:     []client.Object{node(draining), podOn("a"), budget("web", 0)},
-			annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""},
-			want:        drained(0),
-		},
-		"unreachable": {
-			reason:  "pods that are terminating on a node without kubelet never end: they are not waited for",
-			objects: []client.Object{node(draining, unreachable), podOn("going", terminating(20*365*24*time.Hour)), podOn("a")},
-			want: with(func(n *pool.Node) {
-				n.Ready, n.Cordoned, n.DrainStarted, n.Remaining = false, true, now.Add(-30*time.Second), 1
-			}),
-		},
-		"rule skips": {
-			reason:  "a MachineDrainRule that selects the pool's machines is honoured",
-			objects: []client.Object{node(draining), podOn("a")},
-			rules: []client.Object{&clusterv1.MachineDrainRule{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"},
-				Spec: clusterv1.MachineDrainRuleSpec{
-					Drain:    clusterv1.MachineDrainRuleDrainConfig{Behavior: clusterv1.MachineDrainRuleDrainBehaviorSkip},
-					Machines: []clusterv1.MachineDrainRuleMachineSelector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "p"}}}},
-				},
-			}},
-			want: drained(0),
-		},
-		"blocked": {
-			reason:  "pods that a budget keeps are named with it",
-			objects: []client.Object{node(draining), podOn("b"), podOn("a"), budget("web", 0)},
-			want:    drained(2, "default/a (PodDisruptionBudget web)", "default/b (PodDisruptionBudget web)"),
-		},
-		"allowed": {
-			reason:  "a budget that allows disruptions blocks no pod",
-			objects: []client.Object{node(draining), podOn("a"), budget("web", 1)},
-			want:    drained(1),
-		},
-		"two budgets": {
-			reason:  "the eviction API always rejects pods with two budgets, which is not obvious to users",
-			objects: []client.Object{node(draining), podOn("a"), budget("x", 1), budget("y", 1)},
-			want:    drained(1, "default/a (more than one PodDisruptionBudget, which eviction refuses: x, y)"),
-		},
-		"stale budget": {
-			reason: "a budget whose change the controller has not observed yet rejects evictions",
-			objects: []client.Object{node(draining), podOn("a"), budget("web", 1, func(b *policyv1.PodDisruptionBudget) {
-				b.Generation, b.Status.ObservedGeneration = 2, 1
-			})},
-			want: drained(1, "default/a (PodDisruptionBudget web)"),
-		},
-		"unready under a healthy budget": {
-			reason: "an unready pod may go while enough others are healthy",
-			objects: []client.Object{node(draining), podOn("a", unready), budget("web", 0, func(b *policyv1.PodDisruptionBudget) {
-				b.Status.CurrentHealthy = 2
-			})},
-			want: drained(1),
-		},
-		"unready, always allowed": {
-			reason: "a budget may let unready pods go whatever the count",
-			objects: []client.Object{node(draining), podOn("a", unready), budget("web", 0, func(b *policyv1.PodDisruptionBudget) {
-				b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
-			})},
-			want: drained(1),
-		},
-		"unready under an unhealthy budget": {
-			reason:  "otherwise an unready pod is kept as well",
-			objects: []client.Object{node(draining), podOn("a", unready), budget("web", 0)},
-			want:    drained(1, "default/a (PodDisruptionBudget web)"),
-		},
-		"pending": {
-			reason:  "budgets do not keep pods that have never run",
-			objects: []client.Object{node(draining), podOn("a", pending), budget("web", 0)},
-			want:    drained(1),
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, append(tc.objects, namespace), tc.rules)
-			w.Machine.Annotations = tc.annotations
-			got, err := w.Find(t.Context(), []string{key, "aws://i-2"})
-			if err != nil {
-				t.Fatalf("%s: %v", tc.reason, err)
-			}
-			want := map[string]pool.Node{key: tc.want}
-			if tc.notFound {
-				want = map[string]pool.Node{}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: want -, got +\n%s", tc.reason, diff)
-			}
-			if len(w.writes)+len(w.evicted) != 0 {
-				t.Errorf("looking wrote: %v, evicted %v", w.writes, w.evicted)
-			}
-		})
-	}
-}
-
 func tooMany() error {
 	return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 }
 
+// drainCases are the cases of TestDrain.
+var drainCases = map[string]struct {
+	reason      string
+	objects     []client.Object
+	target      pool.InstanceRef
+	refuse      map[string]error
+	annotations map[string]string
+	open        bool
+	evicted     []string
+	writes      int
+	err         string
+}{
+	"first round": {
+		reason: "cordon and time are one write, and evictions begin in the same pass",
+		objects: []client.Object{node(), podOn("a"), podOn("b"), podOn("ds", ofDaemonSet), podOn("static", mirror),
+			podOn("stays", labelled("skip"))},
+		annotations: begun, evicted: []string{"a", "b"}, writes: 1,
+	},
+	"next round": {
+		reason:      "a drain keeps the time at which it began and does not write the node again",
+		objects:     []client.Object{node(draining), podOn("a")},
+		annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, evicted: []string{"a"},
+	},
+	"cordoned by others": {
+		reason:      "the cordon of another client is recorded, so that undoing the drain keeps it",
+		objects:     []client.Object{node(cordoned)},
+		annotations: map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339), CordonedBeforeAnnotation: "true"}, writes: 1,
+	},
+	"opened again": {
+		reason: "a node that was uncordoned is closed again, and the timeout is not pushed away",
+		objects: []client.Object{node(draining, func(n *corev1.Node) {
+			n.Spec.Unschedulable = false
+		})},
+		annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
+	},
+	"opened again by whom it was closed": {
+		reason: "a client that takes its cordon back during the drain leaves the cordon to Muster, so that undoing the drain opens the node",
+		objects: []client.Object{node(draining, func(n *corev1.Node) {
+			n.Spec.Unschedulable = false
+			n.Annotations[CordonedBeforeAnnotation] = "true"
+		})},
+		annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
+	},
+	"opened again, and another machine": {
+		reason: "a machine that took over the Node of a drained one has the whole timeout",
+		objects: []client.Object{node(draining, func(n *corev1.Node) {
+			n.Spec.Unschedulable = false
+			n.Annotations[CordonedBeforeAnnotation], n.Annotations[DetachStartedAnnotation] = "true", now.Add(-20*time.Second).Format(time.RFC3339)
+			n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-10 * time.Second))
+		})},
+		annotations: begun, writes: 1,
+	},
+	"budget": {
+		reason:  "what a budget keeps is for the next pass: no error, and the other pods go",
+		objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{"a": tooMany()},
+		annotations: begun, evicted: []string{"b"}, writes: 1,
+	},
+	"API server fails": {
+		reason:  "an eviction with an unknown outcome is reported and retried",
+		objects: []client.Object{node(), podOn("a")}, refuse: map[string]error{"a": apierrors.NewInternalError(errors.New("x"))},
+		annotations: begun, writes: 1, err: "evict pod default/a",
+	},
+	"refused otherwise": {
+		reason:  "a forbidden eviction is reported: a retry alone does not help",
+		objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{
+			"a": apierrors.NewForbidden(policyv1.Resource("evictions"), "a", errors.New("no")),
+		},
+		annotations: begun, evicted: []string{"b"}, writes: 1, err: "evict pod default/a (and 0 more like it)",
+	},
+	"gone meanwhile": {
+		reason:  "a pod that is gone is evicted",
+		objects: []client.Object{node(), podOn("a")}, refuse: map[string]error{"a": apierrors.NewNotFound(corev1.Resource("pods"), "a")},
+		annotations: begun, writes: 1,
+	},
+	"other machine": {
+		reason:  "a node whose name belongs to another machine by now is left alone",
+		objects: []client.Object{node(), podOn("a")}, target: pool.InstanceRef{ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n1"},
+		open: true,
+	},
+	"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()},
+		target: pool.InstanceRef{ID: "i-1", ProviderID: providerID}, open: true},
+	"node gone": {
+		reason:  "a node that is gone needs no drain",
+		objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID, Node: "n9"}, open: true,
+	},
+}
+
+var begun = map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339)}
+
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	begun := map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339)}
-	for name, tc := range map[string]struct {
-		reason      string
-		objects     []client.Object
-		target      pool.InstanceRef
-		refuse      map[string]error
-		annotations map[string]string
-		open        bool
-		evicted     []string
-		writes      int
-		err         string
-	}{
-		"first round": {
-			reason: "cordon and time are one write, and evictions begin in the same pass",
-			objects: []client.Object{node(), podOn("a"), podOn("b"), podOn("ds", ofDaemonSet), podOn("static", mirror),
-				podOn("stays", labelled("skip"))},
-			annotations: begun, evicted: []string{"a", "b"}, writes: 1,
-		},
-		"next round": {
-			reason:      "a drain keeps the time at which it began and does not write the node again",
-			objects:     []client.Object{node(draining), podOn("a")},
-			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, evicted: []string{"a"},
-		},
-		"cordoned by others": {
-			reason:      "the cordon of another client is recorded, so that undoing the drain keeps it",
-			objects:     []client.Object{node(cordoned)},
-			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339), CordonedBeforeAnnotation: "true"}, writes: 1,
-		},
-		"opened again": {
-			reason: "a node that was uncordoned is closed again, and the timeout is not pushed away",
-			objects: []client.Object{node(draining, func(n *corev1.Node) {
-				n.Spec.Unschedulable = false
-			})},
-			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
-		},
-		"opened again by whom it was closed": {
-			reason: "a client that takes its cordon back during the drain leaves the cordon to Muster, so that undoing the drain opens the node",
-			objects: []client.Object{node(draining, func(n *corev1.Node) {
-				n.Spec.Unschedulable = false
-				n.Annotations[CordonedBeforeAnnotation] = "true"
-			})},
-			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
-		},
-		"opened again, and another machine": {
-			reason: "a machine that took over the Node of a drained one has the whole timeout",
-			objects: []client.Object{node(draining, func(n *corev1.Node) {
-				n.Spec.Unschedulable = false
-				n.Annotations[CordonedBeforeAnnotation], n.Annotations[DetachStartedAnnotation] = "true", now.Add(-20*time.Second).Format(time.RFC3339)
-				n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-10 * time.Second))
-			})},
-			annotations: begun, writes: 1,
-		},
-		"budget": {
-			reason:  "what a budget keeps is for the next pass: no error, and the other pods go",
-			objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{"a": tooMany()},
-			annotations: begun, evicted: []string{"b"}, writes: 1,
-		},
-		"API server fails": {
-			reason:  "an eviction with an unknown outcome is reported and retried",
-			objects: []client.Object{node(), podOn("a")}, refuse: map[string]error{"a": apierrors.NewInternalError(errors.New("x"))},
-			annotations: begun, writes: 1, err: "evict pod default/a",
-		},
-		"refused otherwise": {
-			reason:  "a forbidden eviction is reported: a retry alone does not help",
-			objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{
-				"a": apierrors.NewForbidden(policyv1.Resource("evictions"), "a", errors.New("no")),
-			},
-			annotations: begun, evicted: []string{"b"}, writes: 1, err: "evict pod default/a (and 0 more like it)",
-		},
-		"gone meanwhile": {
-			reason:  "a pod that is gone is evicted",
-			objects: []client.Object{node(), podOn("a")}, refuse: map[string]error{"a": apierrors.NewNotFound(corev1.Resource("pods"), "a")},
-			annotations: begun, writes: 1,
-		},
-		"other machine": {
-			reason:  "a node whose name belongs to another machine by now is left alone",
-			objects: []client.Object{node(), podOn("a")}, target: pool.InstanceRef{ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n1"},
-			open: true,
-		},
-		"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()},
-			target: pool.InstanceRef{ID: "i-1", ProviderID: providerID}, open: true},
-		"node gone": {
-			reason:  "a node that is gone needs no drain",
-			objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID, Node: "n9"}, open: true,
-		},
-	} {
+	for name, tc := range drainCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, append(tc.objects, namespace, daemonSet), nil)

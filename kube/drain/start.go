@@ -26,7 +26,7 @@ const roundLimit = 10 * time.Second
 // whose node's name belongs to another instance. All targets are tried; their errors are joined. A round that has taken roundLimit leaves
 // the remaining nodes for the next one.
 func (w *Workload) Start(ctx context.Context, s pool.Step) error {
-	var one func(context.Context, *corev1.Node) error
+	var one func(context.Context, *corev1.Node, pool.Cause) error
 	switch s.Kind {
 	case pool.Drain:
 		one = w.drain
@@ -66,7 +66,7 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 const writeTries = 3
 
 // with calls f for the target's node, if it still belongs to the target. After a conflict it reads the node from the API server.
-func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node) error) error {
+func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node, pool.Cause) error) error {
 	var err error
 	from := client.Reader(w.Remote)
 	for range writeTries {
@@ -78,7 +78,7 @@ func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.
 			return nil
 		}
 		w.Memory.forget(node.UID)
-		if err = f(ctx, node); !apierrors.IsConflict(err) {
+		if err = f(ctx, node, t.Cause); !apierrors.IsConflict(err) {
 			return err
 		}
 		from = w.Live
@@ -88,7 +88,7 @@ func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.
 
 // drain cordons the node and evicts what can be evicted now. Pods that a budget protects are no error: the next pass retries, and reports
 // what blocks the drain. Once nothing is left to evict it records since when volumes are waited for.
-func (w *Workload) drain(ctx context.Context, node *corev1.Node) error {
+func (w *Workload) drain(ctx context.Context, node *corev1.Node, _ pool.Cause) error {
 	if err := w.cordon(ctx, node); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -151,6 +151,7 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 			node.Annotations[CordonedBeforeAnnotation] = "true"
 		}
 		node.Annotations[nodes.DrainStartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+		delete(node.Annotations, DrainAbandonedAnnotation)
 	} else if !node.Spec.Unschedulable {
 		// The other client has taken its cordon back: from now on the cordon is Muster's alone.
 		delete(node.Annotations, CordonedBeforeAnnotation)
@@ -173,8 +174,8 @@ func forget(node *corev1.Node) {
 	}
 }
 
-// undrain undoes what cordon did, and nothing else: a node that another client has cordoned stays cordoned.
-func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
+// undrain undoes what cordon did: a node that another client has cordoned stays cordoned. It records that a blocked drain was abandoned.
+func (w *Workload) undrain(ctx context.Context, node *corev1.Node, cause pool.Cause) error {
 	if _, ours := node.Annotations[nodes.DrainStartedAnnotation]; !ours {
 		return nil
 	}
@@ -183,6 +184,9 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 		node.Spec.Unschedulable = false
 	}
 	forget(node)
+	if cause.Reason == pool.DrainBlocked {
+		node.Annotations[DrainAbandonedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+	}
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 

@@ -3,6 +3,7 @@ package infrapool_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -150,42 +151,73 @@ func TestAWSReport(t *testing.T) {
 
 func TestRolloutOf(t *testing.T) {
 	t.Parallel()
-	strategy := &common.Strategy{RollingUpdate: &common.RollingUpdate{
+	strategy := &awsv1.Strategy{RollingUpdate: &common.RollingUpdate{
 		MaxSurge: new(intstr.FromString("25%")), MaxUnavailable: new(intstr.FromInt32(1)), DeletePolicy: common.DeletePolicyNewest}}
 	fields := func(surge, unavailable pool.IntOrPercent) *pool.Strategy {
 		return &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable,
 			SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
 	}
+	healthy := func(surge, unavailable pool.IntOrPercent) *pool.Strategy {
+		return &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable,
+			SurgeField: "spec.refreshPreferences.maxHealthyPercentage", UnavailableField: "spec.refreshPreferences.minHealthyPercentage"}
+	}
+	percents := func(least, most *int64) awsv1.AWSMachinePoolSpec {
+		return awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{MinHealthyPercentage: least, MaxHealthyPercentage: most}}
+	}
+	percent := func(n int) pool.IntOrPercent { return pool.IntOrPercent{Value: n, Percent: true} }
+	one, none := pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}
 	for name, c := range map[string]struct {
 		reason   string
 		spec     awsv1.AWSMachinePoolSpec
 		strategy *pool.Strategy
 		policy   pool.DeletePolicy
 		rollback bool
+		minReady time.Duration
 		disabled string
 	}{
-		"nothing": {reason: "the group's own refresh, in the default order", policy: pool.Oldest},
+		"nothing":       {reason: "one by one, in the default order", strategy: fields(one, none), policy: pool.Oldest},
+		"no percentage": {reason: "the same limits", spec: percents(nil, nil), strategy: healthy(one, none), policy: pool.Oldest},
+		"a minimum": {reason: "the rest may be missing, beside the default surge", spec: percents(new(int64(90)), nil),
+			strategy: healthy(one, percent(10)), policy: pool.Oldest},
+		"no surge": {reason: "a limit that is named holds", spec: percents(new(int64(90)), new(int64(100))),
+			strategy: healthy(percent(0), percent(10)), policy: pool.Oldest},
+		"a surge": {reason: "what is above all is added", spec: percents(new(int64(100)), new(int64(150))),
+			strategy: healthy(percent(50), none), policy: pool.Oldest},
+		"no room": {reason: "another machine comes rather than one goes", spec: percents(new(int64(100)), new(int64(100))),
+			strategy: healthy(one, none), policy: pool.Oldest},
+		"warm-up": {reason: "as long must the node of a new machine have been Ready", minReady: 30 * time.Second,
+			spec:     awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{InstanceWarmup: new(int64(30))}},
+			strategy: healthy(one, none), policy: pool.Oldest},
+		"refresh": {reason: "the group's own refresh, because it is named, and its limits are the cloud's", policy: pool.Newest,
+			spec: awsv1.AWSMachinePoolSpec{
+				Strategy: &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh,
+					RollingUpdate: &common.RollingUpdate{DeletePolicy: common.DeletePolicyNewest}},
+				RefreshPreferences: &awsv1.RefreshPreferences{InstanceWarmup: new(int64(30))}}},
 		"strategy": {reason: "every value with its field", spec: awsv1.AWSMachinePoolSpec{Strategy: strategy},
-			strategy: fields(pool.IntOrPercent{Value: 25, Percent: true}, pool.IntOrPercent{Value: 1}), policy: pool.Newest},
+			strategy: fields(percent(25), one), policy: pool.Newest},
 		"empty": {reason: "the defaults of the schema, for an object that no schema has seen",
-			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}}, strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}),
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &awsv1.Strategy{}}, strategy: fields(one, none),
 			policy: pool.Oldest},
 		"rollback": {reason: "the refresh takes itself back",
-			spec:   awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}},
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh},
+				RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}},
 			policy: pool.Oldest, rollback: true},
 		"strategy and rollback": {reason: "there is no refresh that could be taken back",
-			strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest,
-			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{},
+			strategy: fields(one, none), policy: pool.Oldest,
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &awsv1.Strategy{},
 				RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}},
 		"disabled": {reason: "and the field is named",
 			spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{Disable: true}}, policy: pool.Oldest,
-			disabled: "spec.refreshPreferences.disable"},
+			strategy: healthy(one, none), disabled: "spec.refreshPreferences.disable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := aws.Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec}, infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if got.MinReady != c.minReady {
+				t.Errorf("%s: want nodes Ready for %s, got %s", c.reason, c.minReady, got.MinReady)
 			}
 			if diff := cmp.Diff(c.strategy, got.Strategy); diff != "" || got.DeletePolicy != c.policy || got.Rollback != c.rollback {
 				t.Errorf("%s: want policy %s, rollback %t, got %s, %t; strategy, want -, got +\n%s", c.reason, c.policy, c.rollback, got.DeletePolicy,

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azure"
@@ -173,7 +174,7 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 	w.cloud = &subscription{now: func() time.Time { return w.now }}
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, azurev1.AddToScheme,
-		apiextensionsv1.AddToScheme} {
+		apiextensionsv1.AddToScheme, musterv1.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}

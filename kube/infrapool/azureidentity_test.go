@@ -77,99 +77,104 @@ func asks(i *azurev1.IdentityView) string {
 	return strings.Join(words, "|")
 }
 
+// azureIdentityIdentifyCases are the cases of TestAzureIdentityIdentify.
+var azureIdentityIdentifyCases = []struct {
+	reason, ref, spec, namespace string
+	secret                       *corev1.Secret
+	// asks is who asks, with all that the driver is handed.
+	asks string
+	// held is the reason for which none is used, words are parts of the message.
+	held  string
+	words []string
+}{
+	{reason: "the controller's own credentials are for clusters without a reference", asks: "controller"},
+	{reason: "a password, without the line's end that an editor adds", ref: ref,
+		spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", " + secretKeys,
+		secret: azureIdentitySecret("ns", "clientSecret", "s3cret\n"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
+	{reason: "the older name of the same", ref: ref, spec: "type: ManualServicePrincipal, " + ids + ", " + everyone + ", " + secretKeys,
+		secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ManualServicePrincipal|t|c|s3cret|||"},
+	{reason: "a secret without a namespace lies beside the identity", ref: ref,
+		spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", clientSecret: {name: keys}",
+		secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
+	{reason: "an identity of another namespace keeps its secret there", ref: "{kind: AzureClusterIdentity, name: i, namespace: other}",
+		namespace: "other",
+		spec:      "type: ServicePrincipal, " + ids + ", allowedNamespaces: {list: [ns]}, clientSecret: {name: keys, namespace: other}",
+		secret:    azureIdentitySecret("other", "clientSecret", "s3cret"), asks: "AzureClusterIdentity/other/i|ServicePrincipal|t|c|s3cret|||"},
+	{reason: "a certificate is taken byte by byte: it may be binary", ref: ref,
+		spec:   "type: ServicePrincipalCertificate, " + ids + ", " + everyone + ", " + secretKeys,
+		secret: azureIdentitySecret("ns", "clientSecret", "pem\n"), asks: name + "|ServicePrincipalCertificate|t|c|pem\n|||"},
+	{reason: "a certificate may lie in a file, which counts before the secret", ref: ref,
+		spec: "type: ServicePrincipalCertificate, certPath: /certs/a.pem, " + ids + ", " + everyone + ", " + secretKeys,
+		asks: name + "|ServicePrincipalCertificate|t|c||/certs/a.pem||"},
+	{reason: "tokens of the service account need no secret", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", " + everyone,
+		asks: name + "|WorkloadIdentity|t|c||||"},
+	{reason: "the machine's own identity needs no directory", ref: ref, spec: "type: UserAssignedMSI, clientID: c, " + everyone,
+		asks: name + "|UserAssignedMSI||c||||"},
+	{reason: "everything is in a file", ref: ref,
+		spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /certs/a.json, " +
+			"userAssignedIdentityCredentialsCloudType: USGovernment, " + everyone,
+		asks: name + "|UserAssignedIdentityCredential|||||/certs/a.json|usgovernment"},
+	{reason: "the namespace's labels count", ref: ref,
+		spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: a}}}",
+		asks: name + "|WorkloadIdentity|t|c||||"},
+
+	{reason: "other labels don't", ref: ref,
+		spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: b}}}",
+		held: "IdentityNotAllowed", words: []string{name + ": spec.allowedNamespaces", "namespace ns"}},
+	{reason: "without the field no namespace may, not even that of the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids,
+		held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
+	{reason: "a list of others", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {list: [other]}",
+		held: "IdentityNotAllowed"},
+	{reason: "an empty selector selects no namespace", ref: ref,
+		spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
+	{reason: "a selector that means nothing", ref: ref,
+		spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}",
+		held: "IdentityInvalid", words: []string{name + ": spec.allowedNamespaces.selector"}},
+	{reason: "a reference to nothing is no reference to the controller", ref: ref, held: "IdentityMissing",
+		words: []string{"AzureCluster ns/c: spec.identityRef", "AzureClusterIdentity ns/i does not exist"}},
+	{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid",
+		words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
+	{reason: "a name is needed", ref: "{kind: AzureClusterIdentity}", held: "IdentityInvalid", words: []string{"spec.identityRef.name"}},
+	{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
+	{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid",
+		words: []string{name + ": spec.type", `"Magic"`}},
+	{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid",
+		words: []string{name + ": spec.tenantID"}},
+	{reason: "an application has an ID", ref: ref, spec: "type: UserAssignedMSI, tenantID: t, " + everyone, held: "IdentityInvalid",
+		words: []string{name + ": spec.clientID"}},
+	{reason: "credentials in a file need a file", ref: ref, spec: "type: UserAssignedIdentityCredential, " + ids + ", " + everyone,
+		held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsPath"}},
+	{reason: "there are three clouds", ref: ref,
+		spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /a, userAssignedIdentityCredentialsCloudType: moon, " +
+			everyone,
+		held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsCloudType", `"moon"`}},
+	{reason: "a password lies in a secret", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone, held: "IdentityInvalid",
+		words: []string{name + ": spec.clientSecret.name"}},
+	{reason: "a secret that does not exist", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + secretKeys,
+		held: "IdentityMissing", words: []string{name + ": spec.clientSecret", "secret ns/keys does not exist"}},
+	{reason: "a secret without the key", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + secretKeys,
+		secret: azureIdentitySecret("ns", "password", "s3cret"),
+		held:   "IdentityInvalid", words: []string{"secret ns/keys", "clientSecret"}},
+	{reason: "a password of nothing but a line's end", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + secretKeys,
+		secret: azureIdentitySecret("ns", "clientSecret", "\n"),
+		held:   "IdentityInvalid", words: []string{"secret ns/keys"}},
+	{reason: "a field of the identity of another type", ref: ref, spec: "type: ServicePrincipal, clientSecret: keys, " + everyone,
+		held: "IdentityInvalid", words: []string{"AzureClusterIdentity i"}},
+}
+
+const (
+	ref        = "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, name: i}"
+	ids        = "tenantID: t, clientID: c"
+	everyone   = "allowedNamespaces: {}"
+	secretKeys = "clientSecret: {name: keys, namespace: ns}"
+)
+
+const name = "AzureClusterIdentity/ns/i"
+
 // TestAzureIdentityIdentify holds which identity is used, and that none is if the reference leads to no credentials.
 func TestAzureIdentityIdentify(t *testing.T) {
 	t.Parallel()
-	const (
-		ref      = "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, name: i}"
-		ids      = "tenantID: t, clientID: c"
-		everyone = "allowedNamespaces: {}"
-		keys     = "clientSecret: {name: keys, namespace: ns}"
-	)
-	const name = "AzureClusterIdentity/ns/i"
-	for _, c := range []struct {
-		reason, ref, spec, namespace string
-		secret                       *corev1.Secret
-		// asks is who asks, with all that the driver is handed.
-		asks string
-		// held is the reason for which none is used, words are parts of the message.
-		held  string
-		words []string
-	}{
-		{reason: "the controller's own credentials are for clusters without a reference", asks: "controller"},
-		{reason: "a password, without the line's end that an editor adds", ref: ref,
-			spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
-			secret: azureIdentitySecret("ns", "clientSecret", "s3cret\n"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
-		{reason: "the older name of the same", ref: ref, spec: "type: ManualServicePrincipal, " + ids + ", " + everyone + ", " + keys,
-			secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ManualServicePrincipal|t|c|s3cret|||"},
-		{reason: "a secret without a namespace lies beside the identity", ref: ref,
-			spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", clientSecret: {name: keys}",
-			secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
-		{reason: "an identity of another namespace keeps its secret there", ref: "{kind: AzureClusterIdentity, name: i, namespace: other}",
-			namespace: "other",
-			spec:      "type: ServicePrincipal, " + ids + ", allowedNamespaces: {list: [ns]}, clientSecret: {name: keys, namespace: other}",
-			secret:    azureIdentitySecret("other", "clientSecret", "s3cret"), asks: "AzureClusterIdentity/other/i|ServicePrincipal|t|c|s3cret|||"},
-		{reason: "a certificate is taken byte by byte: it may be binary", ref: ref,
-			spec:   "type: ServicePrincipalCertificate, " + ids + ", " + everyone + ", " + keys,
-			secret: azureIdentitySecret("ns", "clientSecret", "pem\n"), asks: name + "|ServicePrincipalCertificate|t|c|pem\n|||"},
-		{reason: "a certificate may lie in a file, which counts before the secret", ref: ref,
-			spec: "type: ServicePrincipalCertificate, certPath: /certs/a.pem, " + ids + ", " + everyone + ", " + keys,
-			asks: name + "|ServicePrincipalCertificate|t|c||/certs/a.pem||"},
-		{reason: "tokens of the service account need no secret", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", " + everyone,
-			asks: name + "|WorkloadIdentity|t|c||||"},
-		{reason: "the machine's own identity needs no directory", ref: ref, spec: "type: UserAssignedMSI, clientID: c, " + everyone,
-			asks: name + "|UserAssignedMSI||c||||"},
-		{reason: "everything is in a file", ref: ref,
-			spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /certs/a.json, " +
-				"userAssignedIdentityCredentialsCloudType: USGovernment, " + everyone,
-			asks: name + "|UserAssignedIdentityCredential|||||/certs/a.json|usgovernment"},
-		{reason: "the namespace's labels count", ref: ref,
-			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: a}}}",
-			asks: name + "|WorkloadIdentity|t|c||||"},
-
-		{reason: "other labels don't", ref: ref,
-			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: b}}}",
-			held: "IdentityNotAllowed", words: []string{name + ": spec.allowedNamespaces", "namespace ns"}},
-		{reason: "without the field no namespace may, not even that of the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids,
-			held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
-		{reason: "a list of others", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {list: [other]}",
-			held: "IdentityNotAllowed"},
-		{reason: "an empty selector selects no namespace", ref: ref,
-			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
-		{reason: "a selector that means nothing", ref: ref,
-			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}",
-			held: "IdentityInvalid", words: []string{name + ": spec.allowedNamespaces.selector"}},
-		{reason: "a reference to nothing is no reference to the controller", ref: ref, held: "IdentityMissing",
-			words: []string{"AzureCluster ns/c: spec.identityRef", "AzureClusterIdentity ns/i does not exist"}},
-		{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid",
-			words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
-		{reason: "a name is needed", ref: "{kind: AzureClusterIdentity}", held: "IdentityInvalid", words: []string{"spec.identityRef.name"}},
-		{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
-		{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid",
-			words: []string{name + ": spec.type", `"Magic"`}},
-		{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid",
-			words: []string{name + ": spec.tenantID"}},
-		{reason: "an application has an ID", ref: ref, spec: "type: UserAssignedMSI, tenantID: t, " + everyone, held: "IdentityInvalid",
-			words: []string{name + ": spec.clientID"}},
-		{reason: "credentials in a file need a file", ref: ref, spec: "type: UserAssignedIdentityCredential, " + ids + ", " + everyone,
-			held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsPath"}},
-		{reason: "there are three clouds", ref: ref,
-			spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /a, userAssignedIdentityCredentialsCloudType: moon, " +
-				everyone,
-			held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsCloudType", `"moon"`}},
-		{reason: "a password lies in a secret", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone, held: "IdentityInvalid",
-			words: []string{name + ": spec.clientSecret.name"}},
-		{reason: "a secret that does not exist", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
-			held: "IdentityMissing", words: []string{name + ": spec.clientSecret", "secret ns/keys does not exist"}},
-		{reason: "a secret without the key", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
-			secret: azureIdentitySecret("ns", "password", "s3cret"),
-			held:   "IdentityInvalid", words: []string{"secret ns/keys", "clientSecret"}},
-		{reason: "a password of nothing but a line's end", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
-			secret: azureIdentitySecret("ns", "clientSecret", "\n"),
-			held:   "IdentityInvalid", words: []string{"secret ns/keys"}},
-		{reason: "a field of the identity of another type", ref: ref, spec: "type: ServicePrincipal, clientSecret: keys, " + everyone,
-			held: "IdentityInvalid", words: []string{"AzureClusterIdentity i"}},
-	} {
+	for _, c := range azureIdentityIdentifyCases {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			var objects []client.Object

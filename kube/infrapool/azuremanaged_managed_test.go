@@ -202,3 +202,26 @@ func TestResources(t *testing.T) {
 		}
 	}
 }
+
+// TestManifestsOfOthers refuses a manifest whose owner or namespace is another's.
+func TestManifestsOfOthers(t *testing.T) {
+	t.Parallel()
+	const group = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/"
+	for _, c := range []struct{ why, metadata, owner, refused string }{
+		{"neither is named", ``, `{}`, ""},
+		{"the cluster's own manifest", `, "namespace": "ns"`, `{"name": "aks"}`, ""},
+		{"the cluster's own resource", ``, `{"armId": "` + strings.ToUpper(group) + `aks"}`, ""},
+		{"another manifest", ``, `{"name": "other"}`, "spec.resources[0].spec.owner.name: found other, must be aks"},
+		{"another resource", ``, `{"armId": "` + group + `other"}`, "spec.resources[0].spec.owner.armId: found " + group + "other"},
+		{"another namespace", `, "namespace": "other"`, `{}`, "spec.resources[0].metadata.namespace: found other"},
+		{"no object", ``, `"c"`, "spec.resources[0].spec.owner: found string"},
+	} {
+		a := &aksv1.AzureASOManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c-pool"}}
+		a.Spec.Resources = []runtime.RawExtension{{Raw: []byte(`{"apiVersion": "containerservice.azure.com/v1api20231001",
+			"kind": "ManagedClustersAgentPool", "metadata": {"name": "m"` + c.metadata + `}, "spec": {"owner": ` + c.owner + `}}`)}}
+		_, err := azuremanaged.ASO{}.Translate(a, infrapool.Inputs{InfraCluster: plane(t, asoPlane), Cluster: "c"})
+		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.refused, err)
+		}
+	}
+}

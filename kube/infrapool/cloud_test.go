@@ -44,6 +44,8 @@ type account struct {
 type group struct {
 	owner     string
 	taggedFor string
+	// untagged is true if no tag names a cluster.
+	untagged  bool
 	region    string
 	size      int
 	surge     int
@@ -97,7 +99,8 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 	}
 	if g.owner != t.Owner.ID {
 		o.OwnershipConflict = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to another owner"}
-		o.Unowned = &pool.Unowned{Name: name, Group: "Auto Scaling group " + name, Owner: g.owner}
+		o.Unowned = &pool.Unowned{Name: name, Group: "Auto Scaling group " + name, Owner: g.owner, OfCluster: !g.untagged,
+			Account: "111122223333", Path: name}
 		return o, nil
 	}
 	o.TaggedFor = g.taggedFor

@@ -79,21 +79,55 @@ func tenant(place *unstructured.Unstructured, others ...client.Object) []client.
 // TestIdentity holds which identity is used, and that none is if the chain leads to no credentials.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
+	for _, c := range identityCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tenant(c.place, c.others...)...)
+			asked := ""
+			w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
+			w.passes(3)
+			if asked != c.asks {
+				t.Errorf("%s: want the cloud asked by %q, got %q\n%s", c.reason, c.asks, asked, w.say())
+			}
+			said := w.say()
+			if c.held == "" {
+				if meta.IsStatusConditionTrue(w.get().Status.Conditions, "ASGReady") != true {
+					t.Errorf("%s: want a group made, got\n%s", c.reason, said)
+				}
+				return
+			}
+			ready := w.condition("Ready")
+			for _, words := range append(c.words, c.held) {
+				if !strings.Contains(ready.Reason+" "+ready.Message, words) && !strings.Contains(said, words) {
+					t.Errorf("%s: want %q said, got\n%s", c.reason, words, said)
+				}
+			}
+			if strings.Contains(said, "s3cret") || strings.Contains(said, "AKIATENANT") {
+				t.Errorf("want no key in a condition, got\n%s", said)
+			}
+		})
+	}
+}
+
+// identityCase is a cluster's reference to an identity, and which credentials follow from it.
+type identityCase struct {
+	name, reason string
+	place        *unstructured.Unstructured
+	others       []client.Object
+	// asks describes the caller: the identity's name, the ID of its keys, and its roles in the order of their assumption.
+	asks string
+	// held is the reason for which none is used, words are parts of the message.
+	held  string
+	words []string
+}
+
+func identityCases(t *testing.T) []identityCase {
 	const all = "allowedNamespaces: {}"
 	role := func(name, more string) *unstructured.Unstructured {
 		return identityObject(t, "AWSClusterRoleIdentity", name, "{roleARN: 'arn:aws:iam::1:role/"+name+"', "+all+more+"}")
 	}
 	static := identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, "+all+"}")
-	for _, c := range []struct {
-		name, reason string
-		place        *unstructured.Unstructured
-		others       []client.Object
-		// asks is who asks: the identity's name, the ID of its keys, and its roles in the order of their assumption.
-		asks string
-		// held is the reason for which none is used, words are parts of the message.
-		held  string
-		words []string
-	}{
+	return []identityCase{
 		{name: "none named", reason: "the controller's own credentials are for clusters without a reference", place: place(), asks: "controller"},
 		{name: "controller", reason: "who is allowed may use the controller's own", place: named("AWSClusterControllerIdentity", "default"),
 			others: []client.Object{identityObject(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "controller"},
@@ -154,33 +188,6 @@ func TestIdentity(t *testing.T) {
 				p.Object["spec"].(map[string]any)["identityRef"] = "admin"
 				return p
 			}(), held: "IdentityInvalid", words: []string{"AWSCluster place"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, tenant(c.place, c.others...)...)
-			asked := ""
-			w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
-			w.passes(3)
-			if asked != c.asks {
-				t.Errorf("%s: want the cloud asked by %q, got %q\n%s", c.reason, c.asks, asked, w.say())
-			}
-			said := w.say()
-			if c.held == "" {
-				if meta.IsStatusConditionTrue(w.get().Status.Conditions, "ASGReady") != true {
-					t.Errorf("%s: want a group made, got\n%s", c.reason, said)
-				}
-				return
-			}
-			ready := w.condition("Ready")
-			for _, words := range append(c.words, c.held) {
-				if !strings.Contains(ready.Reason+" "+ready.Message, words) && !strings.Contains(said, words) {
-					t.Errorf("%s: want %q said, got\n%s", c.reason, words, said)
-				}
-			}
-			if strings.Contains(said, "s3cret") || strings.Contains(said, "AKIATENANT") {
-				t.Errorf("want no key in a condition, got\n%s", said)
-			}
-		})
 	}
 }
 

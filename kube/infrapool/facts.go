@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -47,6 +48,8 @@ type translation[S any] struct {
 	// values are those stored on the object.
 	values        map[string]string
 	notObservable *pool.Cause
+	// from has read the identity, and reads what else is not the object's own; nil if the object could not be translated.
+	from *identity.Credentials
 }
 
 // translate has the adapter translate the object, and finds the identity for it.
@@ -64,12 +67,11 @@ func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translati
 		t.notObservable = untranslated(err)
 		return t, nil
 	}
+	t.from = r.identities.Of(client.ObjectKeyFromObject(s.object))
 	if r.kind.Identify == nil {
 		return t, nil
 	}
-	from := r.identities.For(s.object.GetNamespace())
-	keep, err := r.kind.Identify(ctx, identity.Referrer{InfraCluster: s.infraCluster, Stored: values}, from, t.Spec)
-	r.identities.Use(client.ObjectKeyFromObject(s.object), from)
+	keep, err := r.kind.Identify(ctx, identity.Referrer{InfraCluster: s.infraCluster, Stored: values}, t.from, t.Spec)
 	t.Keep = stored.Merged(keep, t.Keep)
 	var none *identity.Error
 	if errors.As(err, &none) {
@@ -91,6 +93,9 @@ func untranslated(err error) *pool.Cause {
 // facts translates the scope.
 func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], error) {
 	t, err := r.translate(ctx, s)
+	if t.from != nil {
+		defer r.identities.Use(client.ObjectKeyFromObject(s.object), t.from)
+	}
 	if err != nil {
 		return facts[S]{}, err
 	}
@@ -110,8 +115,12 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 		f.keep = stored.Merged(bootstrap.Tokens(s.bootstrap.Bootstrap, t.values), f.keep)
 	}
 	target := targetOf(s, t, mark)
+	target.Owner.Kind = strings.ToLower(r.kind.Name)
 	desired.Seed = target.Owner.ID
 	desired.Adopt, target.Adopt = adoption(s, t.values)
+	if desired.Adopt, err = consents(ctx, r.Client, s, t.from, desired.Adopt, target.Adopt); err != nil {
+		return f, err
+	}
 	target.Owner.GroupName = cmp.Or(desired.Adopt.Name, target.Owner.GroupName, t.values[pool.AdoptedKey])
 	target.Remembered = stored.After(t.values, f.keep, f.drop)
 	if f.groupName, err = r.nameGroup(ctx, s, target, t); err != nil {
@@ -124,11 +133,15 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 	if err != nil {
 		return f, err
 	}
-	f.input = engine.Input[S]{Target: target, Desired: desired, Marked: marked, Now: now, Edited: edited(s, desired)}
+	f.input = engine.Input[S]{Target: target, Desired: desired, Marked: marked, Now: now, Edited: edited(s, desired),
+		Created: s.object.GetCreationTimestamp().Time}
 	if f.input.Generation, err = generation(desired, target, target.Bootstrap.Hash()); err != nil {
 		return f, err
 	}
-	f.input.ContentGeneration, err = generation(desired, target, "")
+	if f.input.ContentGeneration, err = generation(desired, target, ""); err != nil {
+		return f, err
+	}
+	f.input.TargetGeneration, err = generation(pool.Desired{}, target, "")
 	return f, err
 }
 
@@ -149,7 +162,7 @@ func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
 		Strategy:             t.Strategy,
 		Rollback:             t.Rollback,
 		TemplateHistoryLimit: t.KeepTemplates,
-		MinReady:             minReady(s.machinePool),
+		MinReady:             max(minReady(s.machinePool), t.MinReady),
 		JoinDeadline:         s.settings.JoinDeadline,
 		ProgressDeadline:     s.settings.ProgressDeadline,
 		RolloutPaused:        s.settings.RolloutPaused,
@@ -200,25 +213,6 @@ func disableRollout(d *pool.Desired, disabled *pool.Cause) {
 // edited reports whether the status has another size than the pool asks for, or the pool is being deleted.
 func edited[O Object](s scope[O], d pool.Desired) bool {
 	return d.Deleting || !d.ReplicasManagedExternally && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != d.Replicas
-}
-
-// adoption returns which group of another tool the object, or its MachinePool, asks to adopt, and whether the driver is to adopt it. Once
-// the pool has owned the group, the annotation has no effect and can be removed: the name is stored.
-func adoption[O Object](s scope[O], values map[string]string) (pool.Adoption, bool) {
-	asked, adopted := s.object.GetAnnotations()[pool.AdoptAnnotation], values[pool.AdoptedKey]
-	if asked == "" && s.machinePool != nil {
-		asked = s.machinePool.GetAnnotations()[pool.AdoptAnnotation]
-	}
-	return pool.Adoption{Name: asked, Done: asked != "" && asked == adopted}, asked != "" && asked != adopted && !s.deleting()
-}
-
-// adopted returns what to store of an adoption that this pass has found done.
-func (f facts[S]) adopted(o pool.Observed) map[string]string {
-	asked := f.input.Desired.Adopt
-	if asked.Name == "" || asked.Done || o.Group == nil || f.groupName.Name != asked.Name {
-		return nil
-	}
-	return map[string]string{pool.AdoptedKey: asked.Name}
 }
 
 // nameGroup returns the name of the pool's group. The target has the name that the annotations ask for.

@@ -63,6 +63,50 @@ func sources(t *testing.T, s *corev1.Secret) *identity.Sources {
 // TestGCPIdentityIdentify holds which identity is used, and that none is if the reference leads to no credentials that may be used.
 func TestGCPIdentityIdentify(t *testing.T) {
 	t.Parallel()
+	for _, c := range gcpIdentityCases() {
+		cluster := &gcpv1.ClusterView{}
+		keep, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, c.ref)}, sources(t, c.secret).For("ns"), cluster)
+		var none *identity.Error
+		if c.held != "" {
+			if !errors.As(err, &none) || none.Cause.Reason != c.held || cluster.Identity != nil {
+				t.Errorf("%s: want %s and no identity, got %v and %v", c.why, c.held, err, cluster.Identity)
+				continue
+			}
+			for _, words := range c.words {
+				if !strings.Contains(err.Error(), words) {
+					t.Errorf("%s: want %q in %q", c.why, words, err)
+				}
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: the message shows the credentials: %q", c.why, err)
+			}
+			continue
+		}
+		uses := ""
+		if cluster.Identity != nil {
+			uses = cluster.Identity.Name
+			if text := cluster.Identity.Credentials.Expose(); text != strings.TrimSpace(string(c.secret.Data["credentials"])) {
+				t.Errorf("%s: want the Secret's credentials, got %q", c.why, text)
+			}
+		}
+		if err != nil || uses != c.uses || keep["identity"] != c.uses {
+			t.Errorf("%s: want %q, got %q, kept %v, %v", c.why, c.uses, uses, keep, err)
+		}
+	}
+}
+
+// gcpIdentityCase is a GCPCluster's reference to a Secret, and which identity follows from it.
+type gcpIdentityCase struct {
+	why, ref string
+	secret   *corev1.Secret
+	// uses is the name of the identity; empty is the controller's own.
+	uses string
+	// held is the reason for which none is used, and words are parts of the message.
+	held  string
+	words []string
+}
+
+func gcpIdentityCases() []gcpIdentityCase {
 	const (
 		own   = "{name: keys, namespace: ns}"
 		other = "{name: keys, namespace: other}"
@@ -71,15 +115,7 @@ func TestGCPIdentityIdentify(t *testing.T) {
 		return gcpIdentitySecret("ns", "", `{"type": "external_account", "subject_token_type": "s3cret"`+fields+`}`)
 	}
 	const sts = `, "token_url": "https://sts.googleapis.com/v1/token"`
-	for _, c := range []struct {
-		why, ref string
-		secret   *corev1.Secret
-		// uses is the name of the identity; empty is the controller's own.
-		uses string
-		// held is the reason for which none is used, and words are parts of the message.
-		held  string
-		words []string
-	}{
+	return []gcpIdentityCase{
 		{why: "the controller's own credentials are for clusters without a reference"},
 		{why: "a Secret of the cluster's namespace", ref: own, secret: gcpIdentitySecret("ns", "", gcpIdentityAccount+"\n"),
 			uses: "Secret/ns/keys"},
@@ -134,35 +170,6 @@ func TestGCPIdentityIdentify(t *testing.T) {
 			`{"type": "impersonated_service_account", "service_account_impersonation_url":
 			"https://iamcredentials.googleapis.com/v1/x", "source_credentials": {"type": "external_account", "credential_source": {"executable": {"command": "s3cret"}}}}`),
 			held: identity.ReasonInvalid, words: []string{"credential_source.executable"}},
-	} {
-		cluster := &gcpv1.ClusterView{}
-		keep, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, c.ref)}, sources(t, c.secret).For("ns"), cluster)
-		var none *identity.Error
-		if c.held != "" {
-			if !errors.As(err, &none) || none.Cause.Reason != c.held || cluster.Identity != nil {
-				t.Errorf("%s: want %s and no identity, got %v and %v", c.why, c.held, err, cluster.Identity)
-				continue
-			}
-			for _, words := range c.words {
-				if !strings.Contains(err.Error(), words) {
-					t.Errorf("%s: want %q in %q", c.why, words, err)
-				}
-			}
-			if strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("%s: the message shows the credentials: %q", c.why, err)
-			}
-			continue
-		}
-		uses := ""
-		if cluster.Identity != nil {
-			uses = cluster.Identity.Name
-			if text := cluster.Identity.Credentials.Expose(); text != strings.TrimSpace(string(c.secret.Data["credentials"])) {
-				t.Errorf("%s: want the Secret's credentials, got %q", c.why, text)
-			}
-		}
-		if err != nil || uses != c.uses || keep["identity"] != c.uses {
-			t.Errorf("%s: want %q, got %q, kept %v, %v", c.why, c.uses, uses, keep, err)
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ package infrapool
 import (
 	"context"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,6 +72,9 @@ type Kind[O Object, S any] struct {
 	// OwnedElsewhere returns why another controller of the management cluster runs the group of an object, or nil: the cloud is not asked
 	// then, and an object that is deleted is released. Nil: there is no such controller.
 	OwnedElsewhere func(ctx context.Context, c client.Client, o O) (*pool.Cause, error)
+	// Kin are the other kinds whose groups are the same in the cloud as those of this kind: an object of one may claim the owner ID of an
+	// object of the other.
+	Kin []ownership.Objects
 	// Machines describes the objects that represent single instances, and MachineKind returns the status field that announces their kind
 	// to the core controller. Both are nil if instances of this kind have no Machines.
 	Machines    *machines.Kind
@@ -200,6 +204,8 @@ type Translation[S any] struct {
 	DeletePolicy pool.DeletePolicy
 	// Strategy is how Muster replaces instances; nil leaves it to a provider rollout, if the cloud has one.
 	Strategy *pool.Strategy
+	// MinReady is how long a node must have been Ready to count as available, where the MachinePool asks for no longer.
+	MinReady time.Duration
 	// Rollback is true if the cloud reverts a provider rollout that fails.
 	Rollback bool
 	// RollDisabled, when set, names the field with which the object keeps a changed template from replacing instances.

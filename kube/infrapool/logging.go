@@ -23,7 +23,7 @@ func logPass(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
 	pass := spans.PassFrom(ctx)
 	if out.NewError != nil {
-		log.V(levelStep).Info("the cloud refuses", "reason", out.NewError.Error())
+		log.V(levelStep).Info(refuser(out), "reason", out.NewError.Error())
 	}
 	step := out.Plan.Step
 	switch {
@@ -49,6 +49,14 @@ func logPass(ctx context.Context, out engine.Outcome) {
 		values = append(values, "waiting", out.Plan.Waiting)
 	}
 	log.V(levelLook).Info("pool seen", values...)
+}
+
+// refuser returns which of both sides has refused, for a log.
+func refuser(out engine.Outcome) string {
+	if s := out.Plan.Step; s != nil && !out.Started && engine.OnNodes(s.Kind) {
+		return "the workload cluster refuses"
+	}
+	return "the cloud refuses"
 }
 
 // stepValues returns the values of a step for a log. No step holds data of machines.

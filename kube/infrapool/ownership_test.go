@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 )
 
@@ -26,6 +29,8 @@ func (c copies) Get(context.Context, client.ObjectKey, client.Object, ...client.
 	return errors.ErrUnsupported
 }
 
+var awsPools = ownership.Objects{Kind: awsv1.AWSMachinePoolKind, NewList: func() client.ObjectList { return &awsv1.AWSMachinePoolList{} }}
+
 // TestReadingsOfTags holds that tags which named an object are read again when they are too old, and not in each pass: such a read is one
 // of the whole group, which a rate budget may have no room for beside the pass's own.
 func TestReadingsOfTags(t *testing.T) {
@@ -35,7 +40,7 @@ func TestReadingsOfTags(t *testing.T) {
 			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)), Annotations: map[string]string{ownership.Annotation: "moved"}}}
 	}
 	older, own := made("elsewhere", 0), made("default", time.Hour)
-	r := ownership.NewRegistry(copies{older, own}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
+	r := ownership.NewRegistry(copies{older, own}, time.Now, awsPools)
 	reads, tagged := 0, ""
 	at := func(now, maxAge time.Duration, wantReads int, other string) {
 		t.Helper()
@@ -61,7 +66,7 @@ func TestReadingsOfTags(t *testing.T) {
 // takes reports whether of two objects with one owner ID the first owns what the cloud has for it, and nothing in the cloud says so.
 func takes(t *testing.T, first, second *awsv1.AWSMachinePool) bool {
 	t.Helper()
-	r := ownership.NewRegistry(copies{*first, *second}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
+	r := ownership.NewRegistry(copies{*first, *second}, time.Now, awsPools)
 	got, err := r.Find(t.Context(), second, ownership.Tags{})
 	if err != nil || got.Name != (types.NamespacedName{}) && got.Name != client.ObjectKeyFromObject(first) {
 		t.Fatalf("want no other object than %s, got %+v, %v", client.ObjectKeyFromObject(first), got, err)
@@ -118,4 +123,59 @@ func FuzzOwner(f *testing.F) {
 			t.Errorf("want the object whose ID %q it is first", id)
 		}
 	})
+}
+
+// agentPools are the objects of an API server that serves one or both kinds of agent pools.
+type agentPools struct {
+	managed []aksv1.AzureManagedMachinePool
+	aso     []aksv1.AzureASOManagedMachinePool
+	// lacks is the error of the second kind.
+	lacks error
+}
+
+func (a agentPools) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	switch l := list.(type) {
+	case *aksv1.AzureManagedMachinePoolList:
+		l.Items = a.managed
+	case *aksv1.AzureASOManagedMachinePoolList:
+		l.Items = a.aso
+		return a.lacks
+	}
+	return nil
+}
+
+func (a agentPools) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.ErrUnsupported
+}
+
+// TestOwnersOfTwoKinds holds that an object finds the owner of its ID among the objects of another kind whose groups are the same.
+func TestOwnersOfTwoKinds(t *testing.T) {
+	t.Parallel()
+	meta := func(namespace, uid, id string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: "p", UID: types.UID(uid), Annotations: map[string]string{ownership.Annotation: id}}
+	}
+	managed, aso := azuremanaged.Managed{}.Kind(), azuremanaged.ASO{}.Kind()
+	victim := aksv1.AzureManagedMachinePool{ObjectMeta: meta("team-a", "v", "v")}
+	claims := aksv1.AzureASOManagedMachinePool{ObjectMeta: meta("team-b", "t", "v")}
+	stranger := aksv1.AzureASOManagedMachinePool{ObjectMeta: meta("team-b", "s", "s")}
+	server := agentPools{managed: []aksv1.AzureManagedMachinePool{victim}, aso: []aksv1.AzureASOManagedMachinePool{claims, stranger}}
+	find := func(c client.Reader, name string, list func() client.ObjectList, kin []ownership.Objects, o client.Object) ownership.OtherOwner {
+		t.Helper()
+		r := ownership.NewRegistry(c, time.Now, ownership.Objects{Kind: name, NewList: list}, kin...)
+		got, err := r.Find(t.Context(), o, ownership.Tags{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := find(server, aso.Name, aso.NewList, aso.Kin, &claims); got.Kind != managed.Name || got.Name.Namespace != "team-a" {
+		t.Errorf("want the object of the other kind whose ID was claimed, got %+v", got)
+	}
+	if got := find(server, managed.Name, managed.NewList, managed.Kin, &victim); got.Name.Name != "" {
+		t.Errorf("want the ID left to the object that it was made for, got %+v", got)
+	}
+	server.lacks = &apimeta.NoKindMatchError{}
+	if got := find(server, managed.Name, managed.NewList, managed.Kin, &victim); got.Name.Name != "" || !got.Certain {
+		t.Errorf("want a kind that is not served to have no objects, got %+v", got)
+	}
 }

@@ -101,7 +101,7 @@ func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.
 		return steps.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(steps.Stop(0))
 	case other.Name.Name != "":
 		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
-			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, other.Name,
+			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", other.Kind, other.Name,
 			ownership.Annotation)}
 		return steps.Continue()
 	case f.notObservable != nil:

@@ -6,12 +6,15 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/stored"
@@ -191,6 +194,55 @@ func TestAdoption(t *testing.T) {
 	w.wantCalls("a group that lost its tag is not adopted a second time")
 	if c := w.condition("GroupReady"); !strings.Contains(c.Message, "has lost its owner tag") {
 		t.Errorf("want the reason told, got %+v", c)
+	}
+}
+
+// TestAdoptionGrant: a group that names no cluster becomes the pool's once the operator grants that to its namespace. A grant that is
+// withdrawn afterwards takes nothing away.
+func TestAdoptionGrant(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.Annotations = map[string]string{pool.AdoptAnnotation: "theirs"}
+	}), cluster(), place(), data(), definition(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", untagged: true}
+	grant := func(name string, namespaces *common.AllowedNamespaces, account musterv1.Account, pattern musterv1.GroupPattern) client.Object {
+		return &musterv1.AdoptionGrant{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: musterv1.AdoptionGrantSpec{Namespaces: namespaces,
+			Accounts: []musterv1.Account{account}, Groups: []musterv1.GroupPattern{pattern}}}
+	}
+	here := &common.AllowedNamespaces{List: []string{"default"}}
+	broken := &common.AllowedNamespaces{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a",
+		Operator: "Maybe"}}}}
+	for _, step := range []struct {
+		grant client.Object
+		words string
+	}{
+		{nil, "no AdoptionGrant names its namespace. To allow it, have the operator of the account set its tag , or have the operator of the " +
+			"management cluster apply an AdoptionGrant for namespace default, account 111122223333 and group theirs"},
+		{grant("a", &common.AllowedNamespaces{List: []string{"other"}}, "111122223333", "*"), "no AdoptionGrant names its namespace"},
+		{grant("b", nil, "111122223333", "*"), "no AdoptionGrant names its namespace"},
+		{grant("c", broken, "111122223333", "*"), `AdoptionGrant c: spec.namespaces.selector: "Maybe"`},
+		{grant("d", here, "444455556666", "*"), "could not be read"},
+		{grant("e", here, "111122223333", "ours-*"), "could not be read"},
+	} {
+		if step.grant != nil {
+			w.create(step.grant)
+		}
+		w.passes(2)
+		w.wantCalls("a namespace alone gets nothing")
+		if c := w.condition("GroupReady"); c.Reason != pool.AdoptionNotAllowed || !strings.Contains(c.Message, step.words) {
+			t.Errorf("want %s with %q, got %+v", pool.AdoptionNotAllowed, step.words, c)
+		}
+	}
+	w.create(grant("f", here, "111122223333", "their*"))
+	w.passes(1)
+	w.wantCalls("the group is adopted", "Adopt")
+	w.settled()
+	w.account.take()
+	w.remove(grant("f", here, "111122223333", "their*"))
+	w.passes(3)
+	w.wantCalls("a grant is for the adoption alone")
+	if c := w.condition("GroupReady"); c.Status != metav1.ConditionTrue {
+		t.Errorf("want the group kept, got %+v", c)
 	}
 }
 

@@ -114,12 +114,48 @@ func TestNothingIsWrittenInTheSteadyState(t *testing.T) {
 
 func TestHeld(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		reason  string
-		objects []client.Object
-		want    []string
-		repair  func(w *world)
-	}{
+	for name, tc := range heldCases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.objects...)
+			w.passes(3)
+			if w.account.looks != 0 || len(w.account.take()) != 0 {
+				t.Errorf("%s: the cloud was asked although nothing could be made", tc.reason)
+			}
+			if o := w.get(); len(o.Finalizers) != 0 || o.Annotations[ownership.Annotation] != "" {
+				t.Errorf("a pool that owns nothing must be free to go, got %v, %v", o.Finalizers, o.Annotations)
+			}
+			text := w.say()
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: want %q in\n%s", tc.reason, want, text)
+				}
+			}
+			if strings.Contains(text, "s3cret") {
+				t.Errorf("the bootstrap data reached the status:\n%s", text)
+			}
+			w.writes = nil
+			w.passes(2)
+			if len(w.writes) != 0 {
+				t.Errorf("waiting wrote %v", w.writes)
+			}
+			tc.repair(w)
+			w.settled()
+			w.wantCalls("once put right it goes on by itself", "PutTemplate", "CreateGroup")
+		})
+	}
+}
+
+// heldCase is a pool that can't begin, what its conditions say, and what lets it begin.
+type heldCase struct {
+	reason  string
+	objects []client.Object
+	want    []string
+	repair  func(w *world)
+}
+
+func heldCases(t *testing.T) map[string]heldCase {
+	return map[string]heldCase{
 		"no cluster": {
 			reason:  "a cluster that does not exist is named",
 			objects: []client.Object{machinePool(), awsMachinePool(), data(), definition(), place()},
@@ -214,35 +250,6 @@ func TestHeld(t *testing.T) {
 			want:   []string{"BootstrapDataInvalid", "holds no cloud-init data"},
 			repair: func(w *world) { change(w, data(), func(s *corev1.Secret) { s.Data = data().Data }) },
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, tc.objects...)
-			w.passes(3)
-			if w.account.looks != 0 || len(w.account.take()) != 0 {
-				t.Errorf("%s: the cloud was asked although nothing could be made", tc.reason)
-			}
-			if o := w.get(); len(o.Finalizers) != 0 || o.Annotations[ownership.Annotation] != "" {
-				t.Errorf("a pool that owns nothing must be free to go, got %v, %v", o.Finalizers, o.Annotations)
-			}
-			text := w.say()
-			for _, want := range tc.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("%s: want %q in\n%s", tc.reason, want, text)
-				}
-			}
-			if strings.Contains(text, "s3cret") {
-				t.Errorf("the bootstrap data reached the status:\n%s", text)
-			}
-			w.writes = nil
-			w.passes(2)
-			if len(w.writes) != 0 {
-				t.Errorf("waiting wrote %v", w.writes)
-			}
-			tc.repair(w)
-			w.settled()
-			w.wantCalls("once put right it goes on by itself", "PutTemplate", "CreateGroup")
-		})
 	}
 }
 

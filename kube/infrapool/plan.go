@@ -83,7 +83,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	if err != nil {
 		return look, err
 	}
-	if look.NotObserved = notObservable(r.kind.Name, s, f, other); look.NotObserved != nil {
+	if look.NotObserved = notObservable(s, f, other); look.NotObserved != nil {
 		return look, nil
 	}
 	_, look.Unreachable = r.workloads.Client(ctx, s.workload())
@@ -102,10 +102,10 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 }
 
 // notObservable returns why the cloud cannot be asked, or nil.
-func notObservable[O Object, S any](kind string, s scope[O], f facts[S], other ownership.OtherOwner) *pool.Cause {
+func notObservable[O Object, S any](s scope[O], f facts[S], other ownership.OtherOwner) *pool.Cause {
 	switch {
 	case other.Name.Name != "":
-		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, other.Name,
+		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", other.Kind, other.Name,
 			ownership.Annotation)}
 	case f.notObservable != nil:
 		return f.notObservable

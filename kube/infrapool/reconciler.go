@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/engine"
@@ -56,6 +58,10 @@ type Options struct {
 	Machines bool
 	// IdentityNamespace is the namespace of the secrets of cluster-scoped identities; empty is identity.DefaultNamespace.
 	IdentityNamespace string
+	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
+	OwnCredentials *common.AllowedNamespaces
+	// MayWatch returns an error if the manager may not list and watch a kind without namespaces; nil allows all.
+	MayWatch func(context.Context, schema.GroupVersionKind) error
 	// Passes creates spans around passes; nil creates none.
 	Passes *trace.Passes
 	// Metrics records what each pass observed; nil records nothing.
@@ -95,6 +101,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		o.Now = time.Now
 	}
 	kind, identities := a.Kind(), identity.NewSources(o.Client, o.IdentityNamespace)
+	identities.MayWatch, identities.OwnCredentials = o.MayWatch, o.OwnCredentials
 	return &Reconciler[O, S]{
 		Options:    o,
 		adapter:    a,
@@ -104,7 +111,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		writer:     newWriter[O](o.Client, kind.Name),
 		workloads:  workload.NewClusters(o.ClusterCache, o.Client, o.Now),
 		identities: identities,
-		owners:     ownership.NewRegistry(o.Client, kind.NewList),
+		owners:     ownership.NewRegistry(o.Client, o.Now, ownership.Objects{Kind: kind.Name, NewList: kind.NewList}, kind.Kin...),
 		metrics:    poolMetrics{recorder: o.Metrics, kind: kind.Name},
 		requests: watch.Requests{Group: kind.Group, Kind: kind.Name, Reader: o.Client, Identities: identities,
 			InfraCluster: a.InfraCluster, ControlPlane: kind.ControlPlane},

@@ -20,7 +20,19 @@ import (
 )
 
 // rolling gives an object the default strategy.
-func rolling(o *awsv1.AWSMachinePool) { o.Spec.Strategy = &common.Strategy{} }
+func rolling(o *awsv1.AWSMachinePool) { o.Spec.Strategy = &awsv1.Strategy{} }
+
+// byCloud leaves machines to the cloud's own roll.
+func byCloud(o *awsv1.AWSMachinePool) {
+	o.Spec.Strategy = &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh}
+}
+
+// everythingByCloud is everything, with machines that are left to the cloud's own roll.
+func everythingByCloud() []client.Object {
+	objects := everything()
+	byCloud(objects[1].(*awsv1.AWSMachinePool))
+	return objects
+}
 
 // roll runs passes, and boots what is launched, until nothing more comes of it; it gives the least number of Ready nodes on
 // the way.
@@ -77,13 +89,18 @@ func TestRollout(t *testing.T) {
 			steps: []string{"Resize", "Replace i-1", "Remove i-2"}, upToDate: "AllUpToDate", words: "2 of 2"},
 		"strategy without surge": {reason: "one may be missing",
 			object: func(o *awsv1.AWSMachinePool) {
-				o.Spec.Strategy = &common.Strategy{RollingUpdate: &common.RollingUpdate{
+				o.Spec.Strategy = &awsv1.Strategy{RollingUpdate: &common.RollingUpdate{
 					MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromString("50%")), DeletePolicy: common.DeletePolicyNewest}}
 			},
 			steps: []string{"Replace i-2", "Replace i-1"}, upToDate: "AllUpToDate", words: "2 of 2"},
-		"no strategy": {reason: "a cloud without a roll of its own leaves old machines alone", upToDate: "NotReplaced",
-			words: "the pool has no strategy"},
-		"the cloud's roll": {reason: "a cloud with a roll of its own is asked for it", rolls: true,
+		"no strategy": {reason: "one by one all the same, where the cloud has a roll of its own too", rolls: true,
+			steps: []string{"Resize", "Replace i-1", "Remove i-2"}, upToDate: "AllUpToDate", words: "2 of 2"},
+		"limits of preferences": {reason: "what they let be missing may be missing, and no machine is added", rolls: true,
+			object: func(o *awsv1.AWSMachinePool) {
+				o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{MinHealthyPercentage: new(int64(50)), MaxHealthyPercentage: new(int64(100))}
+			},
+			steps: []string{"Replace i-1", "Replace i-2"}, upToDate: "AllUpToDate", words: "2 of 2"},
+		"the cloud's roll": {reason: "a cloud with a roll of its own is asked for it by name", rolls: true, object: byCloud,
 			steps: []string{"StartProviderRollout"}, upToDate: "ProviderRolloutRunning", words: "Running at 0 %"},
 		"disabled": {reason: "who disables the refresh is told that nothing replaces old machines", rolls: true,
 			object:   func(o *awsv1.AWSMachinePool) { o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{Disable: true} },
@@ -105,7 +122,7 @@ func TestRollout(t *testing.T) {
 				mp.Annotations = map[string]string{settings.RolloutAnnotation: settings.RolloutPaused}
 			},
 			upToDate: "RolloutPaused", words: "MachinePool has the annotation"},
-		"paused, cloud": {reason: "the cloud's own roll is held as well", rolls: true,
+		"paused, cloud": {reason: "the cloud's own roll is held as well", rolls: true, object: byCloud,
 			pool: func(mp *clusterv1.MachinePool) {
 				mp.Annotations = map[string]string{settings.RolloutAnnotation: settings.RolloutPaused}
 			},
@@ -117,7 +134,7 @@ func TestRollout(t *testing.T) {
 			upToDate: "InvalidAnnotation", words: `is "pasued", allowed is paused`},
 		"gate": {reason: "with the gate a changed template replaces nothing", object: rolling, skipModel: true,
 			upToDate: "ModelReconciliationSkipped", words: "SkipMachinePoolModelReconciliation"},
-		"gate, cloud": {reason: "nor by the cloud's hand", rolls: true, skipModel: true,
+		"gate, cloud": {reason: "nor by the cloud's hand", rolls: true, skipModel: true, object: byCloud,
 			upToDate: "ModelReconciliationSkipped", words: "SkipMachinePoolModelReconciliation"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -237,9 +254,9 @@ func TestRestartOfDisabled(t *testing.T) {
 	w.settle()
 	w.account.take()
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.RestartAnnotation] = "CVE-1" })
-	w.roll(4)
-	if got := only(w.account.take(), replacing...); !slices.Equal(got, []string{"StartProviderRollout"}) {
-		t.Errorf("want a roll of all, got %q\n%s", got, w.say())
+	w.roll(25)
+	if got := only(w.account.take(), replacing...); !slices.Equal(got, []string{"Resize", "Replace i-1", "Remove i-2"}) {
+		t.Errorf("want each replaced, got %q\n%s", got, w.say())
 	}
 }
 

@@ -5,13 +5,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// StrategyOf translates the strategy that all self-managed kinds share. field is its field in the object, for messages: "spec.strategy".
-// Without a strategy it returns the default order alone.
-func StrategyOf(s *common.Strategy, field string) (*pool.Strategy, pool.DeletePolicy) {
-	if s == nil {
-		return nil, pool.Oldest
-	}
-	r := s.RollingUpdate
+// StrategyOf translates the limits and the order that all self-managed kinds share. field is the strategy's field in the object, for
+// messages: "spec.strategy". Without any it returns the defaults.
+func StrategyOf(r *common.RollingUpdate, field string) (*pool.Strategy, pool.DeletePolicy) {
 	return &pool.Strategy{
 		MaxSurge:         limit(r.Surge()),
 		MaxUnavailable:   limit(r.Unavailable()),

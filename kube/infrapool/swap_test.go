@@ -67,7 +67,7 @@ func TestBootstrapReplaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, append(everything(), bootData("other", "y"), bootData("same", token), bootData("broken", "x"))...)
+			w := newWorld(t, append(everythingByCloud(), bootData("other", "y"), bootData("same", token), bootData("broken", "x"))...)
 			change(w, bootData("broken", ""), func(s *corev1.Secret) { s.Data = nil })
 			w.account.rolls = true
 			w.restart()
@@ -92,7 +92,7 @@ func TestBootstrapReplaces(t *testing.T) {
 // TestSwapTakenBack: machines that are left of the configuration before are as they should be when it is wanted again.
 func TestSwapTakenBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, append(everything(), bootData("other", "y"))...)
+	w := newWorld(t, append(everythingByCloud(), bootData("other", "y"))...)
 	w.account.rolls = true
 	w.restart()
 	w.settled()

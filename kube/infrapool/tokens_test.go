@@ -52,7 +52,7 @@ func (w *world) until(id string) time.Time {
 // data has another by now.
 func rollsWith(t *testing.T, id string) *world {
 	t.Helper()
-	w := newWorld(t, everything()...)
+	w := newWorld(t, everythingByCloud()...)
 	w.account.rolls = true
 	w.restart()
 	w.joinsWith(id)

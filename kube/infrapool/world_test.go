@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
@@ -66,7 +67,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme,
+		clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme, musterv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
@@ -145,7 +146,11 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{t: t, account: newAccount(), now: start, recorder: events.NewFakeRecorder(1000), refuse: map[string]error{}}
 	w.account.now = func() time.Time { return w.now }
 	s := scheme(t)
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{},
+	own := make([]client.Object, 0, len(objects)) // the tracker writes to them, and rows of a table share some
+	for _, o := range objects {
+		own = append(own, o.DeepCopyObject().(client.Object))
+	}
+	b := fake.NewClientBuilder().WithScheme(s).WithObjects(own...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{},
 		&clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
 		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(passtest.Tracker(s))
 	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
@@ -266,6 +271,13 @@ func change[O client.Object](w *world, o O, f func(O)) {
 		w.t.Fatal(err)
 	}
 	w.writes = nil
+}
+
+func (w *world) create(o client.Object) {
+	w.t.Helper()
+	if err := w.management.Create(w.t.Context(), o); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // remove deletes an object of the management cluster.

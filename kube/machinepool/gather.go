@@ -18,12 +18,19 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/objects"
 	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/steps"
 )
 
 // gatherer reads with the clients of a Reconciler.
-type gatherer struct{ *Reconciler }
+type gatherer struct {
+	client     client.Client
+	connector  workload.Connector
+	members    members.Reader
+	objects    objects.Reader
+	references reference.Reader
+}
 
 // gathering is what gather reads the facts into.
 type gathering struct {
@@ -37,7 +44,8 @@ type gathering struct {
 func (r *Reconciler) gather(ctx context.Context, f facts, pool *clusterv1.MachinePool) (facts, steps.Result) {
 	read := *pool // nothing of it but the list of provider IDs is set, and that as a whole
 	g := &gathering{facts: f, pool: &read}
-	outcome := steps.Run(ctx, g, gatherer{r}.reads(f, pool))
+	reader := gatherer{r.Client, r.connector(), r.members(), r.objects(), r.references()}
+	outcome := steps.Run(ctx, g, reader.reads(f, pool))
 	return g.facts, outcome
 }
 
@@ -64,7 +72,7 @@ func (r gatherer) observePause(ctx context.Context, g *gathering) steps.Result {
 	if cluster == nil || ptr.Deref(cluster.Spec.Paused, false) || !ref.IsDefined() {
 		return steps.Continue()
 	}
-	found, outcome := r.references().Read(ctx, g.pool, cluster, contract.InfraMachinePool(), ref)
+	found, outcome := r.references.Read(ctx, g.pool, cluster, contract.InfraMachinePool(), ref)
 	if o := found.Object; o != nil && !annotations.HasPaused(o) {
 		g.facts.status.Paused += fmt.Sprintf("; %s is not paused, and its machines are still created, replaced and removed: "+
 			"set the annotation on it too, or spec.paused of Cluster %s", found.Source, cluster.Name)
@@ -89,10 +97,10 @@ func (r gatherer) readBootstrap(ctx context.Context, g *gathering) steps.Result 
 func (r gatherer) readData(ctx context.Context, g *gathering) steps.Result {
 	if g.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
 		var err error
-		g.facts.data, err = bootstrap.DataSecret(ctx, r.Client, g.pool, g.facts.bootstrap)
+		g.facts.data, err = bootstrap.DataSecret(ctx, r.client, g.pool, g.facts.bootstrap)
 		return steps.Failed(err)
 	}
-	problem, err := bootstrap.UserData(ctx, r.Client, g.pool)
+	problem, err := bootstrap.UserData(ctx, r.client, g.pool)
 	if err != nil {
 		return steps.Failed(err)
 	}
@@ -107,7 +115,7 @@ func (r gatherer) readData(ctx context.Context, g *gathering) steps.Result {
 // the contract.
 func (r gatherer) readReference(ctx context.Context, g *gathering, role contract.Role, ref clusterv1.ContractVersionedObjectReference,
 	field string) (reference.Found, steps.Result) {
-	found, outcome := r.references().Read(ctx, g.pool, g.facts.cluster, role, ref)
+	found, outcome := r.references.Read(ctx, g.pool, g.facts.cluster, role, ref)
 	found = found.Reported(field)
 	if found.Failure != nil {
 		g.facts.status.Failure = found.Failure
@@ -126,7 +134,7 @@ func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) steps.Re
 	case o != nil:
 		f.status.Replicas, f.status.UpToDate = objects.Int32(o, "status", "replicas"), objects.Int32(o, "status", "upToDateReplicas")
 		if found.Source.Once {
-			outcome = outcome.Join(readInstances(ctx, r.Client, g))
+			outcome = outcome.Join(readInstances(ctx, r.client, g))
 		}
 	case f.status.Deleting && outcome.Err == nil:
 		f.status.Replicas = ptr.To[int32](0)
@@ -168,7 +176,7 @@ func readInstances(ctx context.Context, r client.Reader, g *gathering) steps.Res
 
 // readMachines reads the Machines of the pool. Without them nothing can be said about what is left of the pool.
 func (r gatherer) readMachines(ctx context.Context, g *gathering) steps.Result {
-	found, err := r.members().Machines(ctx, g.pool)
+	found, err := r.members.Machines(ctx, g.pool)
 	g.facts.machines, g.facts.machinesRead = found, err == nil
 	return steps.Require(err)
 }
@@ -176,7 +184,7 @@ func (r gatherer) readMachines(ctx context.Context, g *gathering) steps.Result {
 // readNodes reads the Nodes of the pool's instances, and of instances that have left it and have Machines.
 func (r gatherer) readNodes(ctx context.Context, g *gathering) steps.Result {
 	f := &g.facts
-	found, outcome := r.connector().Find(ctx, g.pool, f.cluster, f.now)
+	found, outcome := r.connector.Find(ctx, g.pool, f.cluster, f.now)
 	f.nodes, f.status.NodesUnknown, f.status.ConnectionInterrupted = found, found.Unknown, found.Interrupted
 	var err error
 	f.servingOutside, err = servingOutside(ctx, g)
@@ -213,7 +221,7 @@ func (r gatherer) readMembers(ctx context.Context, g *gathering) steps.Result {
 	if kind == "" {
 		return steps.Continue()
 	}
-	gvk, err := r.members().Kind(ctx, g.facts.infrastructure.Object, kind)
+	gvk, err := r.members.Kind(ctx, g.facts.infrastructure.Object, kind)
 	if err != nil {
 		g.facts.members.problem = "cannot create Machines: " + err.Error()
 		if errors.Is(err, contract.ErrNoKind) {
@@ -221,7 +229,7 @@ func (r gatherer) readMembers(ctx context.Context, g *gathering) steps.Result {
 		}
 		return steps.Failed(err)
 	}
-	infras, err := r.members().InfraMachines(ctx, g.pool, gvk)
+	infras, err := r.members.InfraMachines(ctx, g.pool, gvk)
 	if err != nil {
 		g.facts.members.problem = err.Error()
 		return steps.Failed(err)

@@ -79,111 +79,114 @@ func shown(n *corev1.Node) string {
 const owned = "cluster.x-k8s.io/owner-kind=MachinePool cluster.x-k8s.io/owner-name=pool cluster.x-k8s.io/cluster-name=c1 " +
 	"cluster.x-k8s.io/cluster-namespace=default "
 
+// applyOfPoolCases are the cases of TestApplyOfPool.
+var applyOfPoolCases = map[string]struct {
+	reason string
+	// The template, written as above.
+	labels, annotations, taints string
+	sync                        string
+	// The Node as it was found.
+	nodeLabels, nodeAnnotations, nodeTaints string
+	// want is the Node afterwards; empty if it is not written.
+	want string
+}{
+	"new": {
+		reason: "everything is set in one write that also removes the uninitialized taint",
+		labels: "node-role.kubernetes.io/db= team=x", annotations: "node.cluster.x-k8s.io/a=b other=c", taints: "gpu=yes:NoSchedule",
+		nodeLabels: "kubernetes.io/os=linux", nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+		want: "[kubernetes.io/os=linux node-role.kubernetes.io/db=] [annotations-from-machine=node.a " +
+			"labels-from-machine=node-role.kubernetes.io/db " +
+			"taints-from-machine=gpu:NoSchedule node.a=b] [gpu=yes:NoSchedule]",
+	},
+	"plain": {
+		reason:     "an empty template sets the owner, and records that the node was initialized",
+		nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+		want:       "[] [taints-from-machine=] []",
+	},
+	"in order": {
+		reason: "a node without differences is not written", labels: "node-restriction.kubernetes.io/z=1", taints: "gpu=yes:NoSchedule",
+		nodeLabels: "node-restriction.kubernetes.io/z=1", nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute",
+		nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-restriction.kubernetes.io/z " +
+			"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+	},
+	"subdomains": {
+		reason:          "labels of subdomains are propagated as those of the domain",
+		labels:          "a.node-restriction.kubernetes.io/z=1 b.node.cluster.x-k8s.io/y=2 xnode.cluster.x-k8s.io/n=3",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+		want: "[a.node-restriction.kubernetes.io/z=1 b.node.y=2] [labels-from-machine=a.node-restriction.kubernetes.io/z,b.node.y " +
+			"taints-from-machine=] []",
+	},
+	"selected by flags": {
+		reason: "labels and annotations that the flags select are propagated too", labels: "team=x other=y", annotations: "team=x",
+		sync:            "^team$",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+		want:            "[team=x] [annotations-from-machine=team labels-from-machine=team taints-from-machine= team=x] []",
+	},
+	"repaired": {
+		reason: "what another client has changed or removed is restored", labels: "node-role.kubernetes.io/db=1", taints: "gpu=yes:NoSchedule",
+		nodeLabels: "node-role.kubernetes.io/db=2", nodeTaints: "gpu=no:NoSchedule",
+		nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
+			"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+		want: "[node-role.kubernetes.io/db=1] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=gpu:NoSchedule] " +
+			"[gpu=yes:NoSchedule]",
+	},
+	"removed": {
+		reason:     "what the template no longer has is removed, and what other clients have added stays",
+		nodeLabels: "node-role.kubernetes.io/db=1 mine=1",
+		nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute gpu=:NoExecute",
+		nodeAnnotations: owned + "mine=2 team=x cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
+			"cluster.x-k8s.io/annotations-from-machine=team " +
+			"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+		want: "[mine=1] [taints-from-machine= mine=2] [mine=:NoExecute gpu=:NoExecute]",
+	},
+	"on initialization": {
+		reason: "a taint for the initialization is added once", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
+		nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+		want:       "[] [taints-from-machine=gpu:NoSchedule] [startup=:NoSchedule gpu=yes:NoSchedule]",
+	},
+	"after initialization": {
+		reason: "another client removes the taint when the node is initialized", taints: "startup=:NoSchedule+",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+	},
+	"from an older version": {
+		reason: "a node from before taints were recorded was initialized", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
+		nodeAnnotations: owned,
+		want:            "[] [taints-from-machine=gpu:NoSchedule] [gpu=yes:NoSchedule]",
+	},
+	"from an older version, no taints": {reason: "a pool without taints writes nothing on nodes of an older version", nodeAnnotations: owned},
+	"now always": {
+		reason: "a taint whose propagation changes to Always is added again", taints: "startup=:NoSchedule",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+		want:            "[] [taints-from-machine=startup:NoSchedule] [startup=:NoSchedule]",
+	},
+	"no longer always": {
+		reason: "a taint whose propagation changes to OnInitialization stays and is not restored", taints: "gpu=:NoSchedule+",
+		nodeTaints:      "gpu=:NoSchedule",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule", want: "[] [taints-from-machine=] [gpu=:NoSchedule]",
+	},
+	"of a Machine before": {
+		reason: "what the Machine controller has set is taken over", labels: "node-role.kubernetes.io/db=",
+		nodeLabels: "node-role.kubernetes.io/db= node-role.kubernetes.io/old=",
+		nodeAnnotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/annotations-from-machine= cluster.x-k8s.io/" +
+			"taints-from-machine= " +
+			"cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db,node-role.kubernetes.io/old",
+		want: "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=] []",
+	},
+	"marks are not the template's": {
+		reason:      "a template cannot set the owner of a node, whatever the flags select",
+		annotations: "cluster.x-k8s.io/owner-name=x cluster.x-k8s.io/taints-from-machine=y", sync: ".*",
+		nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+	},
+	"never ready for pods": {
+		reason:     "a template cannot set the uninitialized taint: it would never be removed",
+		taints:     "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+		nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule", want: "[] [taints-from-machine=node.uninitialized:NoSchedule] []",
+	},
+}
+
 func TestApplyOfPool(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		reason string
-		// The template, written as above.
-		labels, annotations, taints string
-		sync                        string
-		// The Node as it was found.
-		nodeLabels, nodeAnnotations, nodeTaints string
-		// want is the Node afterwards; empty if it is not written.
-		want string
-	}{
-		"new": {
-			reason: "everything is set in one write that also removes the uninitialized taint",
-			labels: "node-role.kubernetes.io/db= team=x", annotations: "node.cluster.x-k8s.io/a=b other=c", taints: "gpu=yes:NoSchedule",
-			nodeLabels: "kubernetes.io/os=linux", nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want: "[kubernetes.io/os=linux node-role.kubernetes.io/db=] [annotations-from-machine=node.a " +
-				"labels-from-machine=node-role.kubernetes.io/db " +
-				"taints-from-machine=gpu:NoSchedule node.a=b] [gpu=yes:NoSchedule]",
-		},
-		"plain": {
-			reason:     "an empty template sets the owner, and records that the node was initialized",
-			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want:       "[] [taints-from-machine=] []",
-		},
-		"in order": {
-			reason: "a node without differences is not written", labels: "node-restriction.kubernetes.io/z=1", taints: "gpu=yes:NoSchedule",
-			nodeLabels: "node-restriction.kubernetes.io/z=1", nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute",
-			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-restriction.kubernetes.io/z " +
-				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
-		},
-		"subdomains": {
-			reason:          "labels of subdomains are propagated as those of the domain",
-			labels:          "a.node-restriction.kubernetes.io/z=1 b.node.cluster.x-k8s.io/y=2 xnode.cluster.x-k8s.io/n=3",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-			want: "[a.node-restriction.kubernetes.io/z=1 b.node.y=2] [labels-from-machine=a.node-restriction.kubernetes.io/z,b.node.y " +
-				"taints-from-machine=] []",
-		},
-		"selected by flags": {
-			reason: "labels and annotations that the flags select are propagated too", labels: "team=x other=y", annotations: "team=x",
-			sync:            "^team$",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-			want:            "[team=x] [annotations-from-machine=team labels-from-machine=team taints-from-machine= team=x] []",
-		},
-		"repaired": {
-			reason: "what another client has changed or removed is restored", labels: "node-role.kubernetes.io/db=1", taints: "gpu=yes:NoSchedule",
-			nodeLabels: "node-role.kubernetes.io/db=2", nodeTaints: "gpu=no:NoSchedule",
-			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
-				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
-			want: "[node-role.kubernetes.io/db=1] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=gpu:NoSchedule] " +
-				"[gpu=yes:NoSchedule]",
-		},
-		"removed": {
-			reason:     "what the template no longer has is removed, and what other clients have added stays",
-			nodeLabels: "node-role.kubernetes.io/db=1 mine=1",
-			nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute gpu=:NoExecute",
-			nodeAnnotations: owned + "mine=2 team=x cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
-				"cluster.x-k8s.io/annotations-from-machine=team " +
-				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
-			want: "[mine=1] [taints-from-machine= mine=2] [mine=:NoExecute gpu=:NoExecute]",
-		},
-		"on initialization": {
-			reason: "a taint for the initialization is added once", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
-			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want:       "[] [taints-from-machine=gpu:NoSchedule] [startup=:NoSchedule gpu=yes:NoSchedule]",
-		},
-		"after initialization": {
-			reason: "another client removes the taint when the node is initialized", taints: "startup=:NoSchedule+",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-		},
-		"from an older version": {
-			reason: "a node from before taints were recorded was initialized", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
-			nodeAnnotations: owned,
-			want:            "[] [taints-from-machine=gpu:NoSchedule] [gpu=yes:NoSchedule]",
-		},
-		"from an older version, no taints": {reason: "a pool without taints writes nothing on nodes of an older version", nodeAnnotations: owned},
-		"now always": {
-			reason: "a taint whose propagation changes to Always is added again", taints: "startup=:NoSchedule",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-			want:            "[] [taints-from-machine=startup:NoSchedule] [startup=:NoSchedule]",
-		},
-		"no longer always": {
-			reason: "a taint whose propagation changes to OnInitialization stays and is not restored", taints: "gpu=:NoSchedule+",
-			nodeTaints:      "gpu=:NoSchedule",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule", want: "[] [taints-from-machine=] [gpu=:NoSchedule]",
-		},
-		"of a Machine before": {
-			reason: "what the Machine controller has set is taken over", labels: "node-role.kubernetes.io/db=",
-			nodeLabels: "node-role.kubernetes.io/db= node-role.kubernetes.io/old=",
-			nodeAnnotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/annotations-from-machine= cluster.x-k8s.io/" +
-				"taints-from-machine= " +
-				"cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db,node-role.kubernetes.io/old",
-			want: "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=] []",
-		},
-		"marks are not the template's": {
-			reason:      "a template cannot set the owner of a node, whatever the flags select",
-			annotations: "cluster.x-k8s.io/owner-name=x cluster.x-k8s.io/taints-from-machine=y", sync: ".*",
-			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-		},
-		"never ready for pods": {
-			reason:     "a template cannot set the uninitialized taint: it would never be removed",
-			taints:     "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule", want: "[] [taints-from-machine=node.uninitialized:NoSchedule] []",
-		},
-	} {
+	for name, tc := range applyOfPoolCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool := aPool()

@@ -18,9 +18,11 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/workload"
@@ -437,4 +439,20 @@ func TestMoveRecordsNoEventsAgain(t *testing.T) {
 	w.changeNode("n2", func(n *corev1.Node) { n.CreationTimestamp = metav1.NewTime(w.clock.Add(time.Minute)) })
 	w.settled()
 	wantAll(t, "events of a Node that joins", w.events(), []string{"Normal SuccessfulSetNodeRefs n2 joined; nodes now: 2"})
+}
+
+func TestRefusedKubeconfigIsNamed(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	disconnected(w)
+	guard := kubeconfig.NewGuard()
+	w.r.ClusterCache = guard.Clusters(w.r.ClusterCache)
+	secrets := fake.NewClientBuilder().WithObjects(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: clusterKey.Name + "-kubeconfig"},
+		Data:       map[string][]byte{"value": []byte("{")}}).Build()
+	_ = guard.Secrets(secrets).Get(t.Context(), client.ObjectKey{Namespace: clusterKey.Namespace, Name: clusterKey.Name + "-kubeconfig"},
+		&corev1.Secret{})
+	w.settled()
+	want(t, "message", w.message(clusterv1.AvailableCondition), "The connection to Cluster c1 is down: kubeconfig Secret "+
+		clusterKey.Namespace+"/c1-kubeconfig: can't be read as a kubeconfig: write a document of apiVersion v1 and kind Config under key value")
 }

@@ -20,7 +20,7 @@ func (r gatherer) compareVersion(ctx context.Context, g *gathering) steps.Result
 	if !ref.IsDefined() || version == "" {
 		return steps.Continue()
 	}
-	controlPlane, err := skew.Read(ctx, r.objects().Get, r.Client, g.facts.cluster)
+	controlPlane, err := skew.Read(ctx, r.objects.Get, r.client, g.facts.cluster)
 	if errors.Is(err, access.ErrForbidden) {
 		// Only admission compares a control plane that the manager may not watch.
 		return steps.Continue()

@@ -53,7 +53,7 @@ func converting(t testing.TB) http.Handler {
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		crd("awsmachinepools.infrastructure.cluster.x-k8s.io", "v1beta2"), crd("kubeadmconfigs.bootstrap.cluster.x-k8s.io", "v1beta2")).Build()
-	return withReader(c, conversion.NewWebhookHandler(scheme, registry))
+	return withReader(c, namingConversions(scheme, conversion.NewWebhookHandler(scheme, registry)))
 }
 
 // convert sends one object the way an API server does, and returns the answer's object or its refusal.

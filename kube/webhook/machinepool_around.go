@@ -18,8 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/skew"
 )
 
-// lookTimeout bounds the reads of one admission, below the ten seconds that an API server waits for it. What can't be read
-// in time refuses nothing.
+// lookTimeout bounds the reads of one admission, below the ten seconds that an API server waits for it.
 const lookTimeout = 3 * time.Second
 
 // around is what the other objects of a pool's cluster have to say about a write.
@@ -32,9 +31,14 @@ func (a *around) warn(path *field.Path, format string, args ...any) {
 	a.warnings = append(a.warnings, fmt.Sprintf("%s: %s", path, fmt.Sprintf(format, args...)))
 }
 
+// unchecked refuses a reference that could not be compared with what it must not lead to.
+func (a *around) unchecked(path *field.Path, with string, err error) {
+	a.refused = append(a.refused, field.InternalError(path, fmt.Errorf("can't be compared with %s: %w: apply it again", with, err)))
+}
+
 // lookAround compares with other objects what a write changes, and reads nothing for a write that changes none of it. Objects
-// that are missing refuse nothing, for manifests are applied in any order; neither do reads that fail, for who scales a
-// pool is not to be kept from it by a control plane that can't be read.
+// that are missing refuse nothing, for manifests are applied in any order. Reads that fail refuse a changed reference, which could lead to
+// what the user may not read, and nothing else: a control plane that can't be read keeps no user from scaling a pool.
 func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.MachinePool) *around {
 	if old == nil {
 		old = &clusterv1.MachinePool{}
@@ -42,12 +46,12 @@ func (v poolValidator) lookAround(ctx context.Context, old, pool *clusterv1.Mach
 	a := &around{}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if v.reader != nil && !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList) {
-		v.lookAtPools(ctx, a, old, pool)
-	}
-	if v.live != nil {
+	if v.live != nil { // first, because the other reads may take all of the time
 		v.kinds(ctx, a, old, pool)
 		v.dataSecret(ctx, a, old, pool)
+	}
+	if v.reader != nil && !slices.Equal(old.Spec.ProviderIDList, pool.Spec.ProviderIDList) {
+		v.lookAtPools(ctx, a, old, pool)
 	}
 	version := old.Spec.Template.Spec.Version != pool.Spec.Template.Spec.Version
 	domains := !slices.Equal(old.Spec.FailureDomains, pool.Spec.FailureDomains)
@@ -86,7 +90,7 @@ func (v poolValidator) kinds(ctx context.Context, a *around, old, pool *clusterv
 		case errors.Is(err, contract.ErrOutside), errors.Is(err, contract.ErrNoVersion):
 			a.refused = append(a.refused, field.Invalid(ref.path, ref.to.Kind, err.Error()))
 		default:
-			a.warn(ref.path, "not compared with the contract: %v", err)
+			a.unchecked(ref.path, "the contract of its kind", err)
 		}
 	}
 }
@@ -107,7 +111,7 @@ func (v poolValidator) dataSecret(ctx context.Context, a *around, old, pool *clu
 		case err == nil:
 			a.refused = append(a.refused, field.Invalid(path, name, contract.CredentialsText(name, cluster)))
 		case !apierrors.IsNotFound(err):
-			a.warn(path, "not compared with the credentials of Cluster %s: %v", cluster, err)
+			a.unchecked(path, "the credentials of Cluster "+cluster, err)
 		}
 	}
 }

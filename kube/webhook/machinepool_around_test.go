@@ -237,6 +237,37 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestUnreadableReferences holds that a changed reference is refused that can't be compared with what it must not lead to, also where other
+// reads take all of the time, and that one which stays is not.
+func TestUnreadableReferences(t *testing.T) {
+	t.Parallel()
+	slow := interceptor.NewClient(surroundings(t, "v1.36.3"), interceptor.Funcs{
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, ok := o.(*unstructured.Unstructured); ok {
+				return inner.Get(ctx, key, o, opts...)
+			}
+			return context.DeadlineExceeded
+		},
+	})
+	v := poolValidator{reader: slow, live: slow}
+	kind, secret := validPool(), validPool()
+	kind.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "OtherConfig"
+	secret.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: new("other-kubeconfig")}
+	for path, pool := range map[string]*clusterv1.MachinePool{
+		"spec.template.spec.bootstrap.configRef: ": kind, "spec.template.spec.bootstrap.dataSecretName: ": secret,
+	} {
+		if _, err := v.ValidateUpdate(t.Context(), validPool(), pool); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "apply it again") {
+			t.Errorf("want %s refused, got %v", path, err)
+		}
+		scaled := pool.DeepCopy()
+		scaled.Spec.Replicas = new(int32(7))
+		if _, err := v.ValidateUpdate(t.Context(), pool, scaled); err != nil {
+			t.Errorf("want the size of a pool changed that has the reference, got %v", err)
+		}
+	}
+}
+
 // TestMovedPools holds that a pool which is moved here, or restored, comes as it was: its machines run.
 func TestMovedPools(t *testing.T) {
 	t.Parallel()

@@ -46,14 +46,15 @@ func Register(mgr ctrl.Manager, o Options) error {
 	if err := addConverters(scheme, registry); err != nil {
 		return fmt.Errorf("serve conversion: %w", err)
 	}
-	server.Register(ConvertPath, withReader(o.Reader, conversion.NewWebhookHandler(scheme, registry)))
-	server.Register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme,
+	server.Register(ConvertPath, withReader(o.Reader, namingConversions(scheme, conversion.NewWebhookHandler(scheme, registry))))
+	register := func(path string, w *admission.Webhook) { server.Register(path, naming(scheme, w)) }
+	register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme,
 		&poolDefaulter{decoder: admission.NewDecoder(scheme)}))
-	server.Register(DefaultOlderMachinePoolPath, admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{}))
+	register(DefaultOlderMachinePoolPath, admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{}))
 	for _, h := range o.Hooks {
-		server.Register(h.Path, h.Serve(scheme, mgr.GetClient()))
+		register(h.Path, h.Serve(scheme, mgr.GetClient()))
 	}
-	server.Register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme,
+	register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme,
 		poolValidator{reader: o.Reader, live: o.Live}))
 	return nil
 }

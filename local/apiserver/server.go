@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
@@ -25,10 +25,6 @@ import (
 const (
 	// serviceRange of addresses for Services, as kubeadm has it; its first address belongs to the API server.
 	serviceRange, serviceAddress = "10.96.0.0/12", "10.96.0.1"
-	// readyLimit bounds the wait for /readyz; it takes two seconds on an idle machine and twenty on a very busy one.
-	readyLimit = 2 * time.Minute
-	// readyPause between two looks at /readyz.
-	readyPause = 20 * time.Millisecond
 	// shutdownLimit bounds how long a server that is told to end waits for its clients. Its own limit, that of a request,
 	// would be a minute: clients that watch, and do not yet know that their server is going, hold it that long.
 	shutdownLimit = time.Second
@@ -49,6 +45,10 @@ type Options struct {
 	Prefix string
 	// Flags of kube-apiserver beside, or instead of, those that are set here.
 	Flags []string
+	// Hooks run after the start beside the server's own; one that fails has the server started again.
+	Hooks map[string]genericapiserver.PostStartHookFunc
+	// Stall is how long a start may make no progress before it is given up; zero means stallLimit.
+	Stall time.Duration
 }
 
 // Server is a running API server.
@@ -61,8 +61,24 @@ type Server struct {
 }
 
 // Start starts a kube-apiserver and returns when it is ready. Several may run in one process: each takes its own copy
-// of the feature gates and its own component registry. It ends with ctx or with Stop.
+// of the feature gates and its own component registry. It ends with ctx or with Stop. A start that makes no progress is begun again a few
+// times.
 func Start(ctx context.Context, o Options) (*Server, error) {
+	containHooks()
+	if o.Stall == 0 {
+		o.Stall = stallLimit
+	}
+	for attempt := 1; ; attempt++ {
+		s, err := start(ctx, o)
+		if !errors.Is(err, errStalled) || attempt == starts || ctx.Err() != nil {
+			return s, err
+		}
+		klog.Warningf("start the API server %s again: %v", o.Name, err)
+	}
+}
+
+// start starts it once.
+func start(ctx context.Context, o Options) (*Server, error) {
 	ca, err := pki.OpenAuthority(o.Dir, "ca", "kubernetes")
 	if err != nil {
 		return nil, err
@@ -85,7 +101,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		s.stop()
 		return nil, errors.Join(fmt.Errorf("start the API server %s: %w", o.Name, err), listener.Close())
 	}
-	if err := s.waitReady(ctx); err != nil {
+	if err := s.waitReady(ctx, o.Stall); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("start the API server %s: %w", o.Name, err)
+	}
+	if err := s.establish(ctx); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("start the API server %s: %w", o.Name, err)
 	}
@@ -123,6 +143,11 @@ func (s *Server) run(ctx context.Context, o Options, listener net.Listener) erro
 		return err
 	}
 	chain.GenericAPIServer.ShutdownTimeout = shutdownLimit
+	for name, hook := range o.Hooks {
+		if err := chain.GenericAPIServer.AddPostStartHook(name, hook); err != nil {
+			return err
+		}
+	}
 	prepared, err := chain.PrepareRun()
 	if err != nil {
 		return err
@@ -198,32 +223,6 @@ func (s *Server) flags(o Options) ([]string, error) {
 		"--profiling=false",
 	}
 	return append(flags, o.Flags...), nil
-}
-
-// waitReady returns when the server answers that it is ready.
-func (s *Server) waitReady(ctx context.Context) error {
-	c, err := kubernetes.NewForConfig(s.Config)
-	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, readyLimit)
-	defer cancel()
-	pause := time.NewTicker(readyPause)
-	defer pause.Stop()
-	for {
-		r := c.RESTClient().Get().AbsPath("/readyz").Do(ctx)
-		code := 0
-		if r.StatusCode(&code); code == 200 {
-			return nil
-		}
-		select {
-		case <-s.done:
-			return fmt.Errorf("it ended: %w", errors.Join(s.err, os.ErrClosed))
-		case <-ctx.Done():
-			return fmt.Errorf("want it ready within %v, found: %w", readyLimit, errors.Join(r.Error(), ctx.Err()))
-		case <-pause.C:
-		}
-	}
 }
 
 // Done is closed when the server has ended.

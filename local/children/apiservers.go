@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,7 @@ func apiServers(ctx context.Context, args []string) error {
 	f := pflag.NewFlagSet(world.APIServersChild, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
 	port := f.Int("port", 0, "port of the management cluster")
+	names := f.StringSlice("clouds", world.Clouds(), "clouds that are simulated")
 	cloudPorts := f.StringToInt(world.CloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -57,11 +59,19 @@ func apiServers(ctx context.Context, args []string) error {
 		debug.SetGCPercent(collectAt)
 	}
 	d := world.Dir(*dir)
-	return world.RunChild(ctx, world.APIServersChild, d, func(ctx context.Context) error { return serveAPI(ctx, d, *port, *cloudPorts) })
+	return world.RunChild(ctx, world.APIServersChild, d, func(ctx context.Context) error {
+		return serveAPI(ctx, d, *port, simulated{*names, *cloudPorts})
+	})
 }
 
-// serveAPI runs the store and everything on it. The simulated clouds are at these ports.
-func serveAPI(ctx context.Context, d world.Dir, port int, cloudPorts map[string]int) error {
+// simulated are the clouds of a world, and where they are served.
+type simulated struct {
+	names []string
+	ports map[string]int
+}
+
+// serveAPI runs the store and everything on it.
+func serveAPI(ctx context.Context, d world.Dir, port int, at simulated) error {
 	etcd, err := apiserver.StartEtcd(d.Path("etcd"))
 	if err != nil {
 		return err
@@ -86,20 +96,16 @@ func serveAPI(ctx context.Context, d world.Dir, port int, cloudPorts map[string]
 		return err
 	}
 	defer set.Stop()
-	servers := servers.New(d.Path("servers"), etcd)
-	defer servers.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
 		case <-management.Done():
 			cancel(fmt.Errorf("the management API server ended: %w", errors.Join(management.Err(), os.ErrClosed)))
-		case err := <-servers.Ended():
-			cancel(err)
 		case <-ctx.Done():
 		}
 	}()
-	err = reconcile(ctx, d, management.Config, servers, cloudPorts)
+	err = reconcile(ctx, d, management.Config, etcd, at)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -107,7 +113,7 @@ func serveAPI(ctx context.Context, d world.Dir, port int, cloudPorts map[string]
 }
 
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func reconcile(ctx context.Context, d world.Dir, config *rest.Config, servers *servers.Servers, cloudPorts map[string]int) error {
+func reconcile(ctx context.Context, d world.Dir, config *rest.Config, etcd *apiserver.Etcd, at simulated) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -115,7 +121,7 @@ func reconcile(ctx context.Context, d world.Dir, config *rest.Config, servers *s
 		}
 	}
 	kinds := []schema.GroupVersionKind{clusterv1.GroupVersion.WithKind("Cluster"), localv1.GroupVersion.WithKind("LocalControlPlane")}
-	for _, k := range all.Kinds() {
+	for _, k := range all.Kinds(at.names...) {
 		kinds = append(kinds, k.GroupVersionKind)
 	}
 	if err := untilServed(ctx, config, kinds...); err != nil {
@@ -129,7 +135,9 @@ func reconcile(ctx context.Context, d world.Dir, config *rest.Config, servers *s
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	for _, c := range controlPlanes(d, mgr.GetClient(), servers, cloudPorts) {
+	servers := servers.New(servers.Options{Dir: d.Path("servers"), Etcd: etcd, Restarted: tellRestart(mgr.GetEventRecorder("apiservers"))})
+	defer servers.Close()
+	for _, c := range controlPlanes(d, mgr.GetClient(), servers, at) {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return err
 		}
@@ -137,14 +145,24 @@ func reconcile(ctx context.Context, d world.Dir, config *rest.Config, servers *s
 	return mgr.Start(ctx)
 }
 
-// controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
-func controlPlanes(d world.Dir, c client.Client, servers *servers.Servers, at map[string]int) []clouds.Reconciler {
+// tellRestart records an event of a Cluster whose API server ended by itself and was started again.
+func tellRestart(recorder events.EventRecorder) func(types.NamespacedName, error) {
+	return func(cluster types.NamespacedName, why error) {
+		about := &corev1.ObjectReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Namespace: cluster.Namespace,
+			Name: cluster.Name}
+		recorder.Eventf(about, nil, corev1.EventTypeWarning, "APIServerRestarted", "Restart",
+			"Restarted the API server, which ended by itself: %v", why)
+	}
+}
+
+// controlPlanes are the reconcilers of the kinds of control planes on these clouds, and of the infrastructure that goes with them.
+func controlPlanes(d world.Dir, c client.Client, servers *servers.Servers, at simulated) []clouds.Reconciler {
 	publisher := &workload.Publisher{Client: c,
 		KubeconfigFile: func(c types.NamespacedName) string { return d.ClusterKubeconfig(c.Namespace, c.Name) }}
 	reconcilers := []clouds.Reconciler{&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher}}
-	for _, cloud := range all.Clouds() {
+	for _, cloud := range all.Named(at.names...) {
 		reconcilers = append(reconcilers, cloud.Reconcilers(clouds.Inputs{Client: c, Servers: servers, Publisher: publisher,
-			Endpoint: "http://" + world.Loopback(at[cloud.Name])})...)
+			Endpoint: "http://" + world.Loopback(at.ports[cloud.Name])})...)
 	}
 	return reconcilers
 }

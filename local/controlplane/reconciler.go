@@ -7,24 +7,21 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/workload"
 )
 
-// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
+// concurrency is how many objects are worked on at once. How many API servers are started at once is up to the Servers.
 const concurrency = 4
 
 // Reconciler makes every LocalControlPlane an API server.
@@ -41,7 +38,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
 		For(&localv1.LocalControlPlane{}).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(toControlPlane)).
+		Watches(&clusterv1.Cluster{}, objects.OfControlPlane(localv1.GroupVersion.WithKind("LocalControlPlane"))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		Complete(r)
 	if err != nil {
@@ -50,23 +47,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-func toControlPlane(_ context.Context, o client.Object) []reconcile.Request {
-	c, ok := o.(*clusterv1.Cluster)
-	if !ok || c.Spec.ControlPlaneRef.Kind != "LocalControlPlane" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
-}
-
 // Reconcile brings one LocalControlPlane and its API server together.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	lcp := &localv1.LocalControlPlane{}
 	if err := r.Client.Get(ctx, req.NamespacedName, lcp); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	cluster, err := util.GetOwnerCluster(ctx, r.Client, lcp.ObjectMeta)
-	if client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("find the Cluster of %s: %w", req, err)
+	cluster, err := objects.OwnerOf(ctx, r.Client, lcp)
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	if done, err := r.pause(ctx, lcp, cluster); err != nil || done {
 		return ctrl.Result{}, err

@@ -29,6 +29,8 @@ type Kind struct {
 	Plural string
 	// ShortName is empty where the provider has none.
 	ShortName string
+	// Older is a further version with the same fields; empty where the provider serves none.
+	Older string
 	// ClusterScoped is true for identities that belong to no namespace.
 	ClusterScoped bool
 	// Columns of the provider's own definition.
@@ -60,6 +62,9 @@ func (k Kind) Definition() *apiextensionsv1.CustomResourceDefinition {
 	contract, versions := first+"_"+k.Version, []apiextensionsv1.CustomResourceDefinitionVersion{served(first, false), served(k.Version, true)}
 	if k.Version == first {
 		contract, versions = first, []apiextensionsv1.CustomResourceDefinitionVersion{served(first, true)}
+	}
+	if k.Older != "" {
+		contract, versions = k.Older+"_"+contract, append([]apiextensionsv1.CustomResourceDefinitionVersion{served(k.Older, false)}, versions...)
 	}
 	var short []string
 	if k.ShortName != "" {

@@ -2,21 +2,15 @@ package infracluster
 
 import (
 	"context"
-	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util"
-	"sigs.k8s.io/cluster-api/util/annotations"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/muster-project/muster/local/objects"
 )
 
 // Reconciler makes every infrastructure cluster of one kind ready.
@@ -41,79 +35,35 @@ type Network interface {
 
 // SetupWithManager adds the reconciler to a manager.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	err := ctrl.NewControllerManagedBy(mgr).
-		For(r.newObject()).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.toInfrastructure)).
-		Complete(r)
-	if err != nil {
-		return fmt.Errorf("set up the controller of %ss: %w", r.Kind.Kind, err)
-	}
-	return nil
-}
-
-func (r *Reconciler) newObject() *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(r.Kind)
-	return o
-}
-
-func (r *Reconciler) toInfrastructure(_ context.Context, o client.Object) []reconcile.Request {
-	c, ok := o.(*clusterv1.Cluster)
-	if !ok || c.Spec.InfrastructureRef.Kind != r.Kind.Kind {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
+	return r.controller().SetupWithManager(mgr)
 }
 
 // Reconcile fills in one infrastructure cluster and marks it as ready.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	found := r.newObject()
-	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	cluster, err := util.GetOwnerCluster(ctx, r.Client, metav1.ObjectMeta{Namespace: found.GetNamespace(),
-		OwnerReferences: found.GetOwnerReferences()})
-	if client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("find the Cluster of %s: %w", req, err)
-	}
-	if !found.GetDeletionTimestamp().IsZero() || cluster == nil || annotations.IsPaused(cluster, found) {
-		return ctrl.Result{}, nil
-	}
-	if err := r.fill(ctx, found, cluster); err != nil {
-		return ctrl.Result{}, fmt.Errorf("fill in %s: %w", req, err)
-	}
-	return ctrl.Result{}, nil
+	return r.controller().Reconcile(ctx, req)
+}
+
+func (r *Reconciler) controller() objects.InfrastructureController {
+	return objects.InfrastructureController{Client: r.Client, Kind: r.Kind, Fill: r.fill}
 }
 
 // fill fills in the specification and, once the control plane is there, the status. What fits already is not written.
 func (r *Reconciler) fill(ctx context.Context, found *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
 	network := r.Network(found)
-	filled := found.DeepCopy()
-	if err := network.FillSpec(filled, cluster.Spec.ControlPlaneEndpoint); err != nil {
+	if err := objects.Change(ctx, r.Client, found, func(o *unstructured.Unstructured) error {
+		return network.FillSpec(o, cluster.Spec.ControlPlaneEndpoint)
+	}); err != nil || awaitsControlPlane(cluster) {
 		return err
 	}
-	if !equality.Semantic.DeepEqual(found.Object, filled.Object) {
-		if err := r.Client.Patch(ctx, filled, client.MergeFrom(found)); err != nil {
+	if err := network.Make(ctx, found); err != nil {
+		return err
+	}
+	return objects.ChangeStatus(ctx, r.Client, found, func(o *unstructured.Unstructured) error {
+		if err := network.FillStatus(o); err != nil {
 			return err
 		}
-	}
-	if awaitsControlPlane(cluster) {
-		return nil
-	}
-	if err := network.Make(ctx, filled); err != nil {
-		return err
-	}
-	ready := filled.DeepCopy()
-	if err := network.FillStatus(ready); err != nil {
-		return err
-	}
-	if err := unstructured.SetNestedField(ready.Object, true, "status", "initialization", "provisioned"); err != nil {
-		return err
-	}
-	if equality.Semantic.DeepEqual(filled.Object, ready.Object) {
-		return nil
-	}
-	return r.Client.Status().Patch(ctx, ready, client.MergeFrom(filled))
+		return unstructured.SetNestedField(o.Object, true, "status", "initialization", "provisioned")
+	})
 }
 
 // awaitsControlPlane holds a network back whose cluster's control plane is still to come. Core connects to a cluster as

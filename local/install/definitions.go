@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -52,8 +53,8 @@ func definitions(others []foreign.Kind) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// convert says where a definition's objects are converted between its versions. Versions without a schema of their own
-// have the same fields and need no conversion.
+// convert sets the webhook that converts a definition's objects between its versions. Versions with the same fields need none: the API
+// server changes the apiVersion by itself.
 func convert(d *unstructured.Unstructured, webhook *Webhook) error {
 	versions, _, err := unstructured.NestedSlice(d.Object, "spec", "versions")
 	if err != nil || len(versions) < 2 || sameFields(versions) {
@@ -76,14 +77,17 @@ func convert(d *unstructured.Unstructured, webhook *Webhook) error {
 	}, "spec", "conversion")
 }
 
+// sameFields reports whether all versions have one schema.
 func sameFields(versions []any) bool {
-	for _, v := range versions {
+	var first any
+	for k, v := range versions {
 		v, ok := v.(map[string]any)
 		if !ok {
 			return false
 		}
-		whole, _, err := unstructured.NestedBool(v, "schema", "openAPIV3Schema", "x-kubernetes-preserve-unknown-fields")
-		if err != nil || !whole {
+		if k == 0 {
+			first = v["schema"]
+		} else if !equality.Semantic.DeepEqual(first, v["schema"]) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,13 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 )
 
-// servedLimit and servedPause bound and space the reads of what the API server serves.
-const servedLimit, servedPause = time.Minute, 50 * time.Millisecond
+// servedPause spaces the reads of what the API server serves, and servedStall is how long none of the missing kinds may come to be served.
+const servedPause, servedStall = 50 * time.Millisecond, 2 * time.Minute
 
 // untilServed returns when the API server serves every definition in every version that it is to be served in. It reads the discovery
 // documents of the versions: a definition itself is a hundred times as large, and all of them together take the API server more processor
@@ -31,23 +31,41 @@ func untilServed(ctx context.Context, config *rest.Config, definitions []*unstru
 	if err != nil {
 		return err
 	}
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, servedPause, servedLimit, true, func(context.Context) (bool, error) {
-		for version, resources := range missing {
-			var left []string
-			if left, last = notServed(client, version, resources); last != nil {
-				return false, nil
-			}
-			if missing[version] = left; len(left) == 0 {
-				delete(missing, version)
-			}
+	pause := time.NewTicker(servedPause)
+	defer pause.Stop()
+	for since := time.Now(); ; {
+		before := len(missing)
+		last := leaveServed(client, missing)
+		switch {
+		case len(missing) == 0:
+			return nil
+		case len(missing) < before:
+			since = time.Now()
+		case time.Since(since) > servedStall:
+			return errors.Join(fmt.Errorf("want all kinds served, and none of the missing ones came in %v: %s", servedStall, list(missing)), last)
 		}
-		return len(missing) == 0, nil
-	})
-	if err != nil {
-		return fmt.Errorf("want all kinds served within %v, %s: %w (last: %w)", servedLimit, list(missing), err, last)
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("want all kinds served, %s: %w", list(missing), ctx.Err()), last)
+		case <-pause.C:
+		}
 	}
-	return nil
+}
+
+// leaveServed takes from missing what the API server serves. The error is of versions whose document could not be read.
+func leaveServed(client discovery.DiscoveryInterface, missing map[string][]string) error {
+	var unread error
+	for version, resources := range missing {
+		left, err := notServed(client, version, resources)
+		if err != nil {
+			unread = err
+			continue
+		}
+		if missing[version] = left; len(left) == 0 {
+			delete(missing, version)
+		}
+	}
+	return unread
 }
 
 // servedVersions returns the resources of definitions by the group and version that they are to be served in.

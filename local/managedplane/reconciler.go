@@ -22,7 +22,7 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
+// concurrency is how many objects are worked on at once. How many API servers are started at once is up to the Servers.
 const concurrency = 4
 
 // Soon is when a cluster that something is done to is looked at again.
@@ -37,6 +37,8 @@ type Kind struct {
 	Service, Folder string
 	// Endpoint is the path of the field that says how the control plane is reached.
 	Endpoint []string
+	// Conditions of a control plane: the summary, the service's own part, and what core mirrors to the Cluster.
+	Conditions []string
 	// Operator is the service in a cluster.
 	Operator workload.Operator
 }
@@ -48,7 +50,7 @@ func (k Kind) Key(plane client.Object) types.NamespacedName {
 
 // port returns the port that the object names, 0 for none.
 func (k Kind) port(plane *unstructured.Unstructured) int {
-	p, _, err := unstructured.NestedInt64(plane.Object, append(k.Endpoint[:len(k.Endpoint):len(k.Endpoint)], "port")...)
+	p, _, err := unstructured.NestedInt64(plane.Object, k.below("port")...)
 	if err != nil {
 		return 0
 	}

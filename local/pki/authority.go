@@ -95,6 +95,10 @@ func (a *Authority) load() error {
 	if !ok {
 		return fmt.Errorf("read the key of the certificate authority: want a key that signs in %s, found %T", a.KeyFile, key)
 	}
+	if public, ok := certs[0].PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(signer.Public()) {
+		return fmt.Errorf("read the certificate authority: want the key of %s in %s, found another; restore it, or remove both files to have "+
+			"a new authority", a.CertFile, a.KeyFile)
+	}
 	a.cert, a.key = certs[0], signer
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 const (
@@ -46,17 +47,25 @@ func (s *Set) Take(port int) error {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	hold, err := net.ListenPacket("udp", address)
 	if err != nil {
-		return err
+		return inShort(err)
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return errors.Join(err, hold.Close())
+		return errors.Join(inShort(err), hold.Close())
 	}
 	if s.held == nil {
 		s.held = map[int]net.PacketConn{}
 	}
 	s.held[port] = hold
 	return l.Close()
+}
+
+// inShort is the system's own reason alone: that a port is held by its UDP number concerns no user.
+func inShort(err error) error {
+	if reason, ok := errors.AsType[syscall.Errno](err); ok {
+		return reason
+	}
+	return err
 }
 
 // GiveBack removes a port; one that the set does not have is left alone.

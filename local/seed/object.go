@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -137,10 +138,29 @@ func blank(doc []byte) bool {
 	return true
 }
 
+// noNumber is a number of YAML that JSON does not have.
+var noNumber = regexp.MustCompile(`(?i)[-+]?\.(nan|inf)\b`)
+
+// unsupported names the line of a number that JSON does not have; other errors stay as they are.
+func unsupported(doc []byte, err error) error {
+	var value *json.UnsupportedValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	n := 0
+	for line := range bytes.Lines(doc) {
+		n++
+		if word := noNumber.Find(line); word != nil {
+			return fmt.Errorf("line %d, %s: found %s, want a number in digits: %w", n, bytes.TrimSpace(line), word, err)
+		}
+	}
+	return err
+}
+
 func decodeDocument(file string, n int, doc []byte) ([]Object, error) {
 	raw, err := yaml.YAMLToJSONStrict(doc)
 	if err != nil {
-		return nil, err
+		return nil, unsupported(doc, err)
 	}
 	var content map[string]any
 	if err := json.Unmarshal(raw, &content); err != nil {

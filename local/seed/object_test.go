@@ -35,6 +35,8 @@ func TestParse(t *testing.T) {
 			err: "m.yaml: document 1: apiVersion: wanted a string, found <nil>"},
 		{reason: "no name: nothing could find it again", text: "apiVersion: v1\nkind: Secret\nmetadata: {generateName: a}\n",
 			err: "m.yaml: document 1: Secret: metadata.name"},
+		{reason: "a number that JSON does not have", text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nspec:\n  replicas: .nan\n",
+			err: "m.yaml: document 1: line 5, replicas: .nan: found .nan, want a number in digits"},
 		{reason: "not an object", text: "just words\n", err: "m.yaml: document 1: wanted an object with apiVersion and kind"},
 		{reason: "the same object twice", text: config + "a\n---\n" + config + "a\n",
 			err: "m.yaml: document 2 (ConfigMap a): the same object is in m.yaml: document 1"},

@@ -21,20 +21,35 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// Servers are the API servers of the workload clusters, with their controllers. They all store in one etcd, each below
-// its own prefix, and keep their certificates and ports below one directory, where a restart finds them.
-type Servers struct {
-	dir  string
-	etcd *apiserver.Etcd
-	// ended gets the errors of API servers that ended without being stopped.
-	ended chan error
+// Options says where the API servers live.
+type Options struct {
+	// Dir holds their certificates and ports, where a restart finds them.
+	Dir string
+	// Etcd stores what all of them hold, each below its own prefix.
+	Etcd *apiserver.Etcd
+	// Restarted is called when an API server that ended by itself serves again, with its Cluster and why it ended; it may be nil.
+	Restarted func(cluster types.NamespacedName, why error)
+	// Run starts an API server; nil is apiserver.Start.
+	Run func(ctx context.Context, o apiserver.Options) (*apiserver.Server, error)
+}
 
+// Servers are the API servers of the workload clusters, with their controllers. One that ends by itself is started again, and the others
+// go on meanwhile.
+type Servers struct {
+	Options
+
+	// starting holds a place for each API server that is being started.
+	starting chan struct{}
 	// ports of those that run.
 	ports ports.Set
 
 	mu      sync.Mutex
-	running map[types.NamespacedName]*server
+	running map[types.NamespacedName]*cluster
 }
+
+// startsAtOnce is how many API servers are started at once, whatever their kinds: each keeps a processor busy for two seconds, and
+// has hooks with clocks that many starts at once would miss.
+const startsAtOnce = 2
 
 // server is one of them, with its controllers.
 type server struct {
@@ -42,74 +57,76 @@ type server struct {
 
 	access      *workload.Server
 	controllers *controllers.Set
-	stopping    chan struct{}
 }
 
-// New looks after the API servers whose files are below dir.
-func New(dir string, etcd *apiserver.Etcd) *Servers {
-	return &Servers{dir: dir, etcd: etcd, ended: make(chan error, 1), running: map[types.NamespacedName]*server{}}
+// New looks after the API servers whose files are below the directory.
+func New(o Options) *Servers {
+	if o.Run == nil {
+		o.Run = apiserver.Start
+	}
+	if o.Restarted == nil {
+		o.Restarted = func(types.NamespacedName, error) {}
+	}
+	return &Servers{Options: o, starting: make(chan struct{}, startsAtOnce), running: map[types.NamespacedName]*cluster{}}
 }
 
 // Version is the Kubernetes version of all of them, with the leading v.
 func (s *Servers) Version() string { return apiserver.Version() }
 
-// Ended delivers why an API server ended without being stopped. The others go on; the reader should start anew.
-func (s *Servers) Ended() <-chan error { return s.ended }
-
 // Start starts the API server of key and its controllers, unless it runs, and installs what machines need to join. The key is
-// that of the object that stands for the control plane; workload.KeyOf tells those of several kinds apart.
+// that of the object that stands for the control plane; workload.KeyOf tells those of several kinds apart. While one that ended by itself
+// is being started again, Start returns why it ended.
 func (s *Servers) Start(ctx context.Context, key types.NamespacedName, w workload.Wanted) (*workload.Server, error) {
 	if running := s.get(key); running != nil {
-		return running.access, nil
+		return running.serving()
 	}
 	started, err := s.open(ctx, key, w)
 	if err != nil {
 		return nil, err
 	}
+	c := newCluster(context.WithoutCancel(ctx), started)
 	s.mu.Lock()
-	s.running[key] = started
+	s.running[key] = c
 	s.mu.Unlock()
-	go s.watch(key, started)
+	go s.keep(c, key, w)
 	return started.access, nil
 }
 
-// watch tells when a server ends by itself.
-func (s *Servers) watch(key types.NamespacedName, w *server) {
-	<-w.Done()
-	select {
-	case <-w.stopping:
-	default:
-		select {
-		case s.ended <- fmt.Errorf("the API server of %s ended by itself: %w", key, errors.Join(w.Err(), os.ErrClosed)):
-		default:
-		}
-	}
-}
-
-func (s *Servers) get(key types.NamespacedName) *server {
+func (s *Servers) get(key types.NamespacedName) *cluster {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[key]
 }
 
-// open starts what belongs to one cluster. A server outlives the pass that starts it, so ctx bounds the start alone.
+// open starts what belongs to one cluster, at the port that it has or gets. A server outlives the pass that starts it, so ctx bounds the
+// start alone.
 func (s *Servers) open(ctx context.Context, key types.NamespacedName, w workload.Wanted) (*server, error) {
-	dir := s.Place(key)
-	port, err := s.port(dir, w.Port)
+	port, err := s.port(s.Place(key), w.Port)
 	if err != nil {
 		return nil, err
 	}
-	started, err := s.serve(ctx, key, w, port)
+	started, err := s.startAt(ctx, key, w, port)
 	if err != nil {
 		return nil, errors.Join(err, s.ports.GiveBack(port))
 	}
 	return started, nil
 }
 
+// startAt starts what belongs to one cluster when its turn has come.
+func (s *Servers) startAt(ctx context.Context, key types.NamespacedName, w workload.Wanted, port int) (*server, error) {
+	select {
+	case s.starting <- struct{}{}:
+		defer func() { <-s.starting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s.serve(ctx, key, w, port)
+}
+
 // serve starts what belongs to one cluster, at a port.
 func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w workload.Wanted, port int) (started *server, err error) {
 	dir := s.Place(key)
-	started = &server{stopping: make(chan struct{})}
+	started = &server{}
 	etcdCA, err := pki.OpenAuthority(dir, "etcd-ca", "etcd-ca")
 	if err != nil {
 		return nil, err
@@ -119,7 +136,7 @@ func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w workloa
 		return nil, err
 	}
 	background := context.WithoutCancel(ctx)
-	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.Cluster, Dir: dir, Port: port, Etcd: s.etcd,
+	if started.Server, err = s.Run(background, apiserver.Options{Name: w.Cluster, Dir: dir, Port: port, Etcd: s.Etcd,
 		Prefix: prefix(key)}); err != nil {
 		return nil, err
 	}
@@ -141,7 +158,7 @@ func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w workloa
 
 // Place of a cluster's files. Namespaces hold no slash, so no two clusters share one.
 func (s *Servers) Place(key types.NamespacedName) string {
-	return filepath.Join(s.dir, key.Namespace, key.Name)
+	return filepath.Join(s.Dir, key.Namespace, key.Name)
 }
 
 func prefix(key types.NamespacedName) string { return "/clusters/" + key.Namespace + "/" + key.Name }
@@ -185,11 +202,11 @@ func (s *Servers) Remove(ctx context.Context, key types.NamespacedName) error {
 		s.mu.Lock()
 		delete(s.running, key)
 		s.mu.Unlock()
-		if err := s.ports.GiveBack(running.Port); err != nil {
+		if err := s.ports.GiveBack(running.port); err != nil {
 			return fmt.Errorf("give back the port of the API server of %s: %w", key, err)
 		}
 	}
-	if err := s.etcd.DeletePrefix(ctx, prefix(key)); err != nil {
+	if err := s.Etcd.DeletePrefix(ctx, prefix(key)); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(s.Place(key)); err != nil {
@@ -213,8 +230,7 @@ func (s *Servers) Close() {
 	_ = s.ports.Close() // whose error would only say that a port was given back before
 }
 
-func (w *server) close() {
-	close(w.stopping)
+func (w *server) stop() {
 	w.controllers.Stop()
 	w.Stop()
 }

@@ -27,6 +27,13 @@ func TestOpenAuthority(t *testing.T) {
 		{reason: "the key is lost", damage: func(t *testing.T, a *pki.Authority) { removeFile(t, a.KeyFile) }, wantErr: "read the key"},
 		{reason: "the certificate is damaged", damage: func(t *testing.T, a *pki.Authority) { overwrite(t, a.CertFile, "x") },
 			wantErr: "ca.crt"},
+		{reason: "the key is another authority's", damage: func(t *testing.T, a *pki.Authority) {
+			other, err := pki.OpenAuthority(t.TempDir(), "ca", "kubernetes")
+			if err != nil {
+				t.Fatal(err)
+			}
+			overwrite(t, a.KeyFile, string(other.KeyPEM))
+		}, wantErr: "found another"},
 		{reason: "the key is damaged", damage: func(t *testing.T, a *pki.Authority) { overwrite(t, a.KeyFile, "x") }, wantErr: "ca.key"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

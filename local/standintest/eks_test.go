@@ -143,7 +143,7 @@ func TestRegistryOfEKS(t *testing.T) {
 		{reason: "forgotten", code: http.StatusNoContent, remove: true},
 		{reason: "forgotten before", code: http.StatusNotFound, remove: true},
 		{reason: "still in use", code: http.StatusConflict, remove: true, want: "has node groups: said", is: eks.ErrInUse},
-		{reason: "refused", code: http.StatusBadRequest, want: "400 Bad Request: said"},
+		{reason: "refused", code: http.StatusBadRequest, want: "EKS refused: said"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,9 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -79,6 +81,7 @@ func TestLocalControlPlane(t *testing.T) {
 		t.Fatalf("restart: want the kubeconfig and port %d as they were, got port %d", port, lcp.Spec.ControlPlaneEndpoint.Port)
 	}
 
+	t.Run("an API server that ends by itself comes back", func(t *testing.T) { w.ended(t, lcp, admin) })
 	t.Run("deletion leaves nothing", func(t *testing.T) { w.deleted(t, lcp, int(port)) })
 }
 
@@ -235,6 +238,23 @@ func stranger(t *testing.T, w *localWorld, key client.ObjectKey) {
 		metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("kubeadm-config: want it forbidden, got %v", err)
 	}
+}
+
+// ended ends the API server and looks whether it comes back with what it held, where clients with the kubeconfig of before look for it.
+func (w *localWorld) ended(t *testing.T, lcp *localv1.LocalControlPlane, admin kubernetes.Interface) {
+	w.end()
+	select {
+	case why := <-w.restarted:
+		if !strings.Contains(why.Error(), "without an error") {
+			t.Errorf("want why it ended, got %v", why)
+		}
+	case <-time.After(patience):
+		t.Fatal("want the API server started again, and it was not")
+	}
+	if _, err := admin.CoreV1().Nodes().Get(t.Context(), "machine", metav1.GetOptions{}); err != nil {
+		t.Errorf("want it at its port, with its authority and its nodes, got %v", err)
+	}
+	w.untilAvailable(t, lcp)
 }
 
 // deleted deletes the control plane and looks for what it may have left.

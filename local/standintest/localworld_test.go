@@ -33,12 +33,16 @@ type localWorld struct {
 	client  client.Client
 	servers *servers.Servers
 	stop    func()
+
+	// end ends the API server that was started last as if it ended by itself; restarted gets why when one was started again.
+	end       context.CancelFunc
+	restarted chan error
 }
 
 // newLocalWorld starts the store of the workload clusters in dir.
 func newLocalWorld(t *testing.T, dir string) *localWorld {
 	t.Helper()
-	w := &localWorld{dir: dir}
+	w := &localWorld{dir: dir, restarted: make(chan error, 1)}
 	var err error
 	if w.etcd, err = apiserver.StartEtcd(filepath.Join(dir, "etcd")); err != nil {
 		t.Fatal(err)
@@ -62,7 +66,8 @@ func (w *localWorld) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.servers = servers.New(filepath.Join(w.dir, "servers"), w.etcd)
+	w.servers = servers.New(servers.Options{Dir: filepath.Join(w.dir, "servers"), Etcd: w.etcd, Run: w.run,
+		Restarted: func(_ types.NamespacedName, why error) { w.restarted <- why }})
 	r := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: w.servers,
 		Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: w.kubeconfigFile}}
 	if err := r.SetupWithManager(mgr); err != nil {
@@ -87,6 +92,12 @@ func (w *localWorld) start(t *testing.T) {
 	if w.client, err = client.New(server.Config, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// run starts an API server that end ends.
+func (w *localWorld) run(ctx context.Context, o apiserver.Options) (*apiserver.Server, error) {
+	ctx, w.end = context.WithCancel(ctx)
+	return apiserver.Start(ctx, o)
 }
 
 func (w *localWorld) kubeconfigFile(c types.NamespacedName) string {

@@ -56,9 +56,10 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 	}
 	pools := []foreign.Kind{
 		{GroupVersionKind: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind), Plural: "azuremanagedmachinepools"},
-		{GroupVersionKind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind), Plural: "azureasomanagedmachinepools"},
+		{GroupVersionKind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind), Plural: "azureasomanagedmachinepools",
+			Older: "v1alpha1"},
 	}
-	if stand, err = standintest.New(ctx, s.Config, dir, append(all.Kinds(), pools...)...); err != nil {
+	if stand, err = standintest.New(ctx, s.Config, dir, append(all.Kinds(all.Names()...), pools...)...); err != nil {
 		return nil, err
 	}
 	management = stand.Client
@@ -99,15 +100,15 @@ func reconcilers(azureURL, gcpURL string) []interface{ SetupWithManager(mgr ctrl
 		Compute: gcpnetwork.HTTP{Endpoint: gcpURL}}
 	made := []interface{ SetupWithManager(mgr ctrl.Manager) error }{
 		&eks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: knownToEKS, Network: region},
-		&eks.Clusters{Client: c},
+		eks.Clusters(c),
 		&gke.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Network: project, Registry: gke.HTTP{Endpoint: gcpURL}},
-		&gke.Clusters{Client: c, Network: project},
+		gke.Clusters(c, project),
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
 		made = append(made,
 			&aks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Kind: kind, Registry: aks.HTTP{Endpoint: azureURL},
 				Azure: azurenetwork.HTTP{Endpoint: azureURL}},
-			&aks.Clusters{Client: c, Kind: kind})
+			aks.Clusters(c, kind))
 	}
 	return made
 }

@@ -68,7 +68,7 @@ func New(ctx context.Context, config *rest.Config, dir string, kinds ...foreign.
 	if w.etcd, err = apiserver.StartEtcd(filepath.Join(dir, "workloads")); err != nil {
 		return nil, err
 	}
-	w.Servers = servers.New(filepath.Join(dir, "servers"), w.etcd)
+	w.Servers = servers.New(servers.Options{Dir: filepath.Join(dir, "servers"), Etcd: w.etcd})
 	w.Publisher = &workload.Publisher{Client: w.Manager.GetClient(), KubeconfigFile: w.KubeconfigFile}
 	return w, nil
 }

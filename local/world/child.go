@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 )
@@ -32,8 +33,15 @@ type Child struct {
 	PID int
 	// Starts counts how often it was started.
 	Starts int
+	// Ended is why it ended the last time; empty for one that never did.
+	Ended string
 	// Log is the file that it writes to.
 	Log string
+}
+
+// Restart words that the child was started again.
+func (c Child) Restart() string {
+	return fmt.Sprintf("%s ended (%s) and was started again, %d starts so far; its log is %s", c.Name, c.Ended, c.Starts, c.Log)
 }
 
 // child is a process that is started again whenever it ends.
@@ -75,6 +83,9 @@ func (c *child) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		c.mu.Lock()
+		c.state.Ended = strings.ReplaceAll(err.Error(), "\n", ": ")
+		c.mu.Unlock()
 		if time.Since(born) > longLife {
 			deaths, pause = 0, c.pause
 		}

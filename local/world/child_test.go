@@ -118,6 +118,8 @@ func TestLastLine(t *testing.T) {
 		{"an error that it printed", "I1121 started\nerror: port 1 is taken\n", "port 1 is taken"},
 		{"the last of several lives", "error: first\nI1121 started\nerror: second\n", "second"},
 		{"a panic, whose trace follows", "panic: no such thing\n\ngoroutine 1 [running]:\nmain.main()\n", "no such thing"},
+		{"a library's fatal error", "I1128 20:00:28.445570   15788 hooks.go:10] up\nF1128 20:00:28.445571   15788 hooks.go:203] hook failed\n",
+			"hook failed"},
 		{"out of memory", "fatal error: runtime: out of memory\n\nstack", "runtime: out of memory"},
 		{"killed without a word", "I1121 started\n", ""},
 		{"nothing at all", "", ""},

@@ -2,8 +2,14 @@ package world
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/muster-project/muster/local/clouds/all"
@@ -25,9 +31,42 @@ func (w *World) openWebhook() (*install.Webhook, error) {
 	return &install.Webhook{URL: "https://" + Loopback(w.places[webhookPlace]), CA: ca.CertPEM}, nil
 }
 
-// install puts the definitions of all kinds and the webhooks' configurations into the management cluster.
+// installPause before the installation is begun again.
+const installPause = time.Second
+
+// install puts what installOnce does into the management cluster. While the API server is out of reach, or is started again, it is begun
+// again: what is installed already costs little.
 func (w *World) install(ctx context.Context, served *install.Webhook) error {
-	if err := install.Definitions(ctx, w.config, served, all.Kinds()...); err != nil {
+	for {
+		err := w.installOnce(ctx, served)
+		if err == nil || !passing(err) {
+			return err
+		}
+		if err := w.dying(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last seen: %w", context.Cause(ctx), err)
+		case <-w.done:
+			return w.err
+		case <-time.After(installPause):
+		}
+	}
+}
+
+// passing reports whether an error is one of an API server that is overloaded or not there, and not an answer to what it was asked.
+func passing(err error) bool {
+	var network net.Error
+	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) ||
+		errors.As(err, &network) && network.Timeout() || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+}
+
+// installOnce puts the definitions of Muster's kinds, of those of the simulated clouds' providers, and the webhooks' configurations into
+// the management cluster.
+func (w *World) installOnce(ctx context.Context, served *install.Webhook) error {
+	if err := install.Definitions(ctx, w.config, served, all.Kinds(w.clouds...)...); err != nil {
 		return err
 	}
 	at := func(path string) admissionregistrationv1.WebhookClientConfig {

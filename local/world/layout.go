@@ -99,7 +99,7 @@ func (d Dir) places(apiServer int, held *ports.Set) (places, error) {
 	}
 	if port := p[apiServerPlace]; port != 0 {
 		if err := held.Take(port); err != nil {
-			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", port, err)
+			return p, fmt.Errorf("want port %d for the API server, found it taken: end what has it, or choose another port: %w", port, err)
 		}
 	}
 	names := append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace}, Clouds()...)

@@ -33,6 +33,7 @@ func (w *World) part(doing string, do func() error) error {
 		for {
 			select {
 			case <-tick.C:
+				w.tellRestarts()
 				w.progress(fmt.Sprintf("%s: not done after %v", doing, time.Since(began).Round(time.Second)))
 			case <-ended:
 				return
@@ -42,7 +43,19 @@ func (w *World) part(doing string, do func() error) error {
 	err := do()
 	close(ended)
 	<-told
+	w.tellRestarts()
 	return err
+}
+
+// tellRestarts reports the children that were started again since the last look.
+func (w *World) tellRestarts() {
+	for _, c := range w.children {
+		s := c.snapshot()
+		if s.Starts > max(w.told[s.Name], 1) {
+			w.progress(s.Restart())
+		}
+		w.told[s.Name] = s.Starts
+	}
 }
 
 // until starts a part and returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and

@@ -55,6 +55,7 @@ type World struct {
 	dir      Dir
 	clouds   []string
 	progress func(doing string)
+	told     map[string]int // starts of each child that were reported
 	places   places
 	ports    ports.Set // those of places, for as long as the world lives
 	config   *rest.Config
@@ -81,7 +82,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &World{dir: Dir(o.Dir), clouds: o.Clouds, progress: o.Progress, done: make(chan struct{})}
+	w := &World{dir: Dir(o.Dir), clouds: o.Clouds, progress: o.Progress, told: map[string]int{}, done: make(chan struct{})}
 	if err := w.open(o); err != nil {
 		return nil, err
 	}
@@ -154,7 +155,8 @@ func (w *World) start(ctx context.Context, o Options) error {
 	for _, cloud := range Clouds() {
 		dir = append(dir, "--"+CloudPortFlag, fmt.Sprintf("%s=%d", cloud, w.places[cloud]))
 	}
-	w.add(o, APIServersChild, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places[apiServerPlace]))...)
+	w.add(o, APIServersChild, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--port",
+		strconv.Itoa(w.places[apiServerPlace]))...)
 	w.add(o, CloudsChild, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed",
 		strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {

@@ -55,6 +55,9 @@ type Flags struct {
 	metricsAddress string
 	// syncLabels and syncAnnotations are regular expressions, of which Options makes regexps.
 	syncLabels, syncAnnotations []string
+	// ownNamespaces and ownSelector name the namespaces that may use the manager's own credentials.
+	ownNamespaces []string
+	ownSelector   string
 	// workers are those of the providers' controllers, by name.
 	workers map[string]*int
 
@@ -109,6 +112,11 @@ func (f *Flags) addWork(set *pflag.FlagSet) {
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
 		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace,
 		identity.DefaultNamespace))
+	set.StringSliceVar(&f.ownNamespaces, identity.OwnFlag, nil, fmt.Sprintf(
+		"Namespaces that may use the manager's own credentials; %s is every namespace. Without it and --%s every namespace may.",
+		identity.EveryNamespace, identity.OwnSelectorFlag))
+	set.StringVar(&f.ownSelector, identity.OwnSelectorFlag, "",
+		"Label selector of further namespaces that may use the manager's own credentials.")
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
 		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
 			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+
@@ -187,6 +195,9 @@ func (f *Flags) Options(env func(string) string) (manager.Options, error) {
 	}
 	if o.IdentityNamespace == "" {
 		o.IdentityNamespace = env(podNamespace)
+	}
+	if o.OwnCredentials, err = identity.ParseOwn(f.ownNamespaces, f.ownSelector); err != nil {
+		return o, err
 	}
 	if o.SyncLabels, err = expressions("additional-sync-machine-labels", f.syncLabels); err != nil {
 		return o, err

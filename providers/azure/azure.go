@@ -139,6 +139,7 @@ func configurations(e providers.Environment) *azurejson.Reconciler {
 	o := e.Pools(azurejson.Name)
 	return &azurejson.Reconciler{
 		Client: o.Client, Recorder: o.Recorder, WatchFilter: o.WatchFilter, IdentityNamespace: o.IdentityNamespace,
-		Defaults: azurejson.Defaults{SubscriptionID: os.Getenv(session.SubscriptionVariable), TenantID: os.Getenv(tenantVariable)},
+		OwnCredentials: o.OwnCredentials,
+		Defaults:       azurejson.Defaults{SubscriptionID: os.Getenv(session.SubscriptionVariable), TenantID: os.Getenv(tenantVariable)},
 	}
 }

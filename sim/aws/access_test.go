@@ -21,6 +21,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim/core"
 )
 
 func TestSignatures(t *testing.T) {
@@ -226,14 +227,14 @@ func TestThrottling(t *testing.T) {
 		}
 		wantCode(t, describe(), "RequestLimitExceeded")
 
-		w.server.SetLimit("autoscaling", sim.Rate{Size: 2, Refill: 1})
+		w.server.SetLimit("autoscaling", core.Rate{Size: 2, Refill: 1})
 		for range 2 {
 			_, err := w.as.DescribeAccountLimits(ctx, &autoscaling.DescribeAccountLimitsInput{})
 			ok(t, err)
 		}
 		_, err = w.as.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{})
 		wantCode(t, err, "Throttling")
-		w.server.SetLimit("ec2:resource:RunInstances", sim.Rate{Size: 3, Refill: 0})
+		w.server.SetLimit("ec2:resource:RunInstances", core.Rate{Size: 3, Refill: 0})
 		_, err = w.ec2.RunInstances(ctx, &ec2.RunInstancesInput{MinCount: awssdk.Int32(4), MaxCount: awssdk.Int32(4)})
 		wantCode(t, err, "RequestLimitExceeded")
 	})
@@ -272,7 +273,10 @@ func TestOverHTTP(t *testing.T) {
 	}
 	request(t, http.MethodPut, h.URL+"/_sim/speed", `{"speed": 100}`, http.StatusNoContent)
 	request(t, http.MethodPut, h.URL+"/_sim/speed", `{"speed": 0}`, http.StatusBadRequest)
-	request(t, http.MethodPost, h.URL+"/_sim/faults", `{"kind":"nonsense"}`, http.StatusBadRequest)
+	for _, wrong := range []string{`{"kind":"nonsense"}`, `{"kind":"throttle","action":"DescribeInstanses"}`, `{"kind":"throttle","acton":"DescribeInstances"}`,
+		`{"kind":"throttle","service":"ec2","action":"CreateAutoScalingGroup"}`, `{"kind":"no-capacity","zone":"eu-west-1z"}`} {
+		request(t, http.MethodPost, h.URL+"/_sim/faults", wrong, http.StatusBadRequest)
+	}
 	request(t, http.MethodPost, h.URL+"/_sim/reset", "", http.StatusNoContent)
 	get(t, h.URL+"/_sim/calls", &calls)
 	if calls.Total != 0 {

@@ -1,9 +1,7 @@
 package aws
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/ec2"
@@ -108,26 +106,6 @@ func (s *console) AddKeyPair(name string) error {
 		r.EC2.Network.KeyPairs.Put(name, &ec2.KeyPair{ID: r.NewID("key"), Name: name, Created: r.Now, Fingerprint: ec2.Fingerprint(name)})
 		return nil
 	})
-}
-
-// Content is what a version of a launch template makes machines of, in one text: all of it but user data and tags, which make
-// no other machine. It is empty for a version that does not exist.
-func (s *console) Content(template, version string) string {
-	text := ""
-	_ = s.server.home(func(r *region) error {
-		for _, v := range r.EC2.Templates.Versions.Under(template + "/") {
-			if strconv.FormatInt(v.Number, 10) != version {
-				continue
-			}
-			data := v.Data
-			data.UserData, data.TagSpecifications = nil, nil
-			encoded, err := json.Marshal(data)
-			text = string(encoded)
-			return err
-		}
-		return nil
-	})
-	return text
 }
 
 // DropRole deletes a role of the default account with all that hangs on it, as the console does

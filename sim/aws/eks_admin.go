@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/eks"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	eksshapes "github.com/muster-project/muster/sim/aws/shapes/eks"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // EKSCluster is a cluster whose API server runs somewhere, as its owner makes it known.
@@ -99,7 +99,7 @@ func (s *clusterConsole) ForgetCluster(account, regionName, name string) error {
 // adminEKS is what the owner of clusters sets over HTTP: PUT eks/clusters with an EKSCluster, DELETE eks/clusters/{name}, of the
 // default account unless the query names another. Hands can be laid on node groups of the default account: POST
 // eks/clusters/{cluster}/nodegroups/{name}/issue?code=...&message=..., stick?code=..., clear or fail-update.
-func (s *clusterConsole) adminEKS(mux *http.ServeMux) {
+func (s *clusterConsole) adminEKS(mux *core.AdminMux) {
 	account := func(r *http.Request) string {
 		if a := r.URL.Query().Get("account"); a != "" {
 			return a
@@ -108,18 +108,18 @@ func (s *clusterConsole) adminEKS(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("PUT "+sim.AdminPath+"eks/clusters", func(w http.ResponseWriter, r *http.Request) {
 		var c EKSCluster
-		if server.Decoded(w, r, &c) {
-			server.Done(w, s.PutCluster(account(r), c), http.StatusBadRequest)
+		if core.Decoded(w, r, &c) {
+			core.Done(w, s.PutCluster(account(r), c), http.StatusBadRequest)
 		}
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"eks/clusters/{name}", func(w http.ResponseWriter, r *http.Request) {
-		server.Done(w, s.ForgetCluster(account(r), r.URL.Query().Get("region"), r.PathValue("name")), http.StatusConflict)
+		core.Done(w, s.ForgetCluster(account(r), r.URL.Query().Get("region"), r.PathValue("name")), http.StatusConflict)
 	})
 	s.adminNodegroups(mux)
 }
 
 // adminNodegroups lays hands on node groups over HTTP.
-func (s *clusterConsole) adminNodegroups(mux *http.ServeMux) {
+func (s *clusterConsole) adminNodegroups(mux *core.AdminMux) {
 	hands := map[string]func(clusterName, name, code, message string) error{
 		"issue":       s.SetIssue,
 		"stick":       func(c, n, code, _ string) error { return s.StickDeletion(c, n, code) },
@@ -127,9 +127,8 @@ func (s *clusterConsole) adminNodegroups(mux *http.ServeMux) {
 		"fail-update": func(c, n, _, _ string) error { return s.FailUpdate(c, n) },
 	}
 	mux.HandleFunc("POST "+sim.AdminPath+"eks/clusters/{cluster}/nodegroups/{name}/{hand}", func(w http.ResponseWriter, r *http.Request) {
-		hand, ok := hands[r.PathValue("hand")]
+		hand, ok := core.Action(w, r.PathValue("hand"), hands)
 		if !ok {
-			http.NotFound(w, r)
 			return
 		}
 		if err := hand(r.PathValue("cluster"), r.PathValue("name"), r.FormValue("code"), r.FormValue("message")); err != nil {

@@ -61,6 +61,8 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 			{"more than the most", "InvalidParameterException", scaling(0, 2, 1)},
 			{"nothing at most", "InvalidParameterException", scaling(0, 0, 0)},
 			{"more than EKS has", "InvalidParameterException", scaling(0, 0, 451)},
+			{"a disk of no size", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.DiskSize = awssdk.Int32(-1) }},
+			{"a disk that is too large", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.DiskSize = awssdk.Int32(16385) }},
 			{"a subnet that does not exist", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.Subnets = []string{"subnet-0"} }},
 			{"a role that does not exist", "InvalidParameterException", role("outsider")},
 			{"a role that EKS does not know yet", "InvalidParameterException", role("new")},

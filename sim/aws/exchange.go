@@ -5,13 +5,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/sigv4"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // bodyLimit bounds a request. The largest that AWS takes here is a launch template with 16 KiB of user data.
@@ -20,24 +19,23 @@ const bodyLimit = 1 << 20
 // exchange is one request and its answer.
 type exchange struct {
 	*wire.Call
-	server.Trace
+	core.Trace
 	server   *Server
 	identity sigv4.Identity
 	account  string
-	resource string
 	// operation is what is requested, once that is known.
-	operation operation
+	operation account.Operation[request]
 	// expired is true if the keys that signed were temporary and their time is over.
 	expired bool
 }
 
 // ServeHTTP answers a request of an AWS client, or of the simulator's owner below sim.AdminPath.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, ok := server.Receive(s.Base, w, r)
+	body, ok := core.Receive(s.Base, w, r)
 	if !ok {
 		return
 	}
-	x := &exchange{server: s, Trace: server.Begin(s.Base)}
+	x := &exchange{server: s, Trace: core.Begin(s.Base)}
 	x.Call = &wire.Call{
 		Request: r, RequestID: s.Environment.Seed.UUID("request", x.Seq), Body: body,
 		BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
@@ -55,25 +53,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		x.Write(w, out)
 	}
-	x.Log(sim.Call{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.operation.mutating, Code: code})
+	x.Log(code)
 }
 
 // answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
 func (x *exchange) answer() (out any, drop bool, err error) {
 	op, err := x.read()
+	x.Asked.Service, x.Asked.Action = x.Service, x.Action
 	if err != nil {
 		return nil, false, err
 	}
 	x.operation = op
-	faults := x.server.Faults().ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: op.mutating,
-		Has: x.says})
-	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (any, error) {
-		return server.Perform(x.server.Base, asked{x}, op.mutating, faults)
+	x.Asked.Resource, x.Asked.Mutating = x.subject(), op.Mutating
+	return core.Answer(x.Request.Context(), x.server.Cloud, &x.Trace, x, core.Operation[*region, any]{
+		World: inRegion(x.account, x.identity.Region), Fields: x.fields(), Admit: x.admit,
+		Run: func(r *region) (any, error) { return op.Run(request{r, x}, x.Call) },
 	})
 }
 
 // read finds out who asks for what. It checks the signature first, as AWS does.
-func (x *exchange) read() (operation, error) {
+func (x *exchange) read() (op account.Operation[request], err error) {
 	claimed, _ := sigv4.Parse(x.Request)
 	x.Service = claimed.Service
 	x.Params, x.Action = url.Values{}, "?"
@@ -82,26 +81,25 @@ func (x *exchange) read() (operation, error) {
 	}
 	identity, err := sigv4.Verify(x.Request, x.Body, x.Began, x.secret)
 	if x.expired {
-		return operation{}, wire.TokenExpired(x.Service)
+		return op, wire.TokenExpired(x.Service)
 	}
 	if err != nil {
-		return operation{}, err
+		return op, err
 	}
 	x.identity = identity
 	if _, ok := account.Regions[identity.Region]; !ok {
-		return operation{}, wire.Refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
+		return op, wire.Refuse("SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
 	}
 	if operations[x.Service] == nil {
-		return operation{}, wire.Refuse("InvalidAction", "The service %s is not simulated.", x.Service)
+		return op, wire.Refuse("InvalidAction", "The service %s is not simulated.", x.Service)
 	}
 	if err := wire.ProtocolOf(x.Service).Read(x.Call); err != nil {
-		return operation{}, err
+		return op, err
 	}
 	op, ok := operations[x.Service][x.Action]
 	if !ok {
-		return operation{}, wire.UnknownAction(x.Service, x.Action, x.Params.Get("Version"))
+		return op, wire.UnknownAction(x.Service, x.Action, x.Params.Get("Version"))
 	}
-	x.resource = x.subject()
 	return op, nil
 }
 
@@ -152,19 +150,8 @@ func (x *exchange) subject() string {
 	return ""
 }
 
-// asked is what a request asks for, as the frame runs it.
-type asked struct{ *exchange }
-
-// Find returns what the account holds in the region.
-func (x asked) Find() (*region, error) { return x.server.region(x.account, x.identity.Region) }
-
-// AsOf returns what the account held.
-func (x asked) AsOf(r *region, at time.Time, writes int) (*region, error) {
-	return x.server.asOf(r, at, writes)
-}
-
-// Admit checks that the caller may do what is asked. With DryRun that is all: the answer is an error either way.
-func (x asked) Admit(r *region) error {
+// admit checks that the caller may do what is asked. With DryRun that is all: the answer is an error either way.
+func (x *exchange) admit(r *region) error {
 	if err := x.authorize(r); err != nil {
 		return err
 	}
@@ -174,21 +161,14 @@ func (x asked) Admit(r *region) error {
 	return nil
 }
 
-// Write runs an operation that changes something, or what the faults leave of it.
-func (x asked) Write(r *region, faults []sim.Fault) (any, error) {
-	return x.carryOut(r, faults)
-}
-
-// Read runs an operation that changes nothing.
-func (x asked) Read(r *region) (any, error) { return x.operation.run(r, x.exchange) }
-
 // rehearse runs the operation on a copy: with DryRun a success is told as an error.
 func (x *exchange) rehearse(r *region) error {
-	trial, err := x.server.asOf(r, r.Now, 0)
+	trial, err := x.server.AsOf(inRegion(r.Account, r.Region), r.Now, 0)
 	if err != nil {
 		return err
 	}
-	if _, err := x.operation.run(trial, x); err != nil {
+	trial.Enter(r.Now, 0)
+	if _, err := x.operation.Run(request{trial, x}, x.Call); err != nil {
 		return err
 	}
 	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.",
@@ -198,14 +178,6 @@ func (x *exchange) rehearse(r *region) error {
 // Failed is a fault's error, by default the service's own for an internal failure.
 func (x *exchange) Failed(f sim.Fault) error {
 	e := wire.ToAPI(x.Service, errors.New("played"))
-	if f.Code != "" {
-		e = wire.Refuse(f.Code, "%s", f.Message)
-	}
-	if f.Message != "" {
-		e.Message = f.Message
-	}
-	if f.Status != 0 {
-		e.Status = f.Status
-	}
+	e.Code, e.Message, e.Status = core.Worded(f, e.Code, e.Message, e.Status)
 	return e
 }

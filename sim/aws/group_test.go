@@ -66,6 +66,16 @@ func TestCreateGroupRefusals(t *testing.T) {
 		{"min above max", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MinSize = awssdk.Int32(7) },
 			"ValidationError", "Max bound, 5, must be greater than or equal to min bound, 7"},
 		{"negative", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MinSize = awssdk.Int32(-1) }, "ValidationError", "must be between 0"},
+		{"negative grace", func(in *autoscaling.CreateAutoScalingGroupInput) { in.HealthCheckGracePeriod = awssdk.Int32(-1) }, "ValidationError",
+			"grace period"},
+		{"negative warmup", func(in *autoscaling.CreateAutoScalingGroupInput) { in.DefaultInstanceWarmup = awssdk.Int32(-2) }, "ValidationError",
+			"warmup"},
+		{"a life of a minute", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MaxInstanceLifetime = awssdk.Int32(60) }, "ValidationError",
+			"86400 and 31536000"},
+		{"a base below nothing", func(in *autoscaling.CreateAutoScalingGroupInput) {
+			in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{OnDemandBaseCapacity: awssdk.Int32(-1)})
+			in.LaunchTemplate = nil
+		}, "ValidationError", "OnDemandBaseCapacity"},
 		{"no such subnet", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.VPCZoneIdentifier = awssdk.String("subnet-0000000000000000f")
 		}, "ValidationError", "The subnet ID 'subnet-0000000000000000f' does not exist"},

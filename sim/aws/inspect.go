@@ -12,8 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/aws/shapes"
-	"github.com/muster-project/muster/sim/server"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // IAMRole is what the simulator holds of a role.
@@ -40,8 +39,10 @@ type Group struct {
 	Subnets           []string
 	Tags              map[string]string
 	Suspended         []string
-	Deleting          bool
-	Members           []Member
+	// Types are the instance types that its policy names in the place of the template's.
+	Types    []string
+	Deleting bool
+	Members  []Member
 }
 
 // Member is an instance's place in a group.
@@ -105,7 +106,7 @@ func (s *Server) State(id, name string) State {
 			out.Instances = append(out.Instances, Instance{
 				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address,
 				Hostname: r.EC2.Instances.Hostname(i),
-				Spot:     i.Spot, Noticed: state.Due(i.NoticeAt, r.Now) || state.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
+				Spot:     i.Spot, Noticed: core.Due(i.NoticeAt, r.Now) || core.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		for _, n := range r.EKS.Nodegroups.Rows.All() {
@@ -132,6 +133,11 @@ func (r *region) inspectGroup(g *autoscaling.Group) Group {
 		out.Suspended = append(out.Suspended, p)
 	}
 	slices.Sort(out.Suspended)
+	if p := g.Spec.MixedInstancesPolicy; p != nil {
+		for _, o := range p.LaunchTemplate.Overrides {
+			out.Types = append(out.Types, shapes.Str(o.InstanceType))
+		}
+	}
 	for _, m := range r.AutoScaling.Members.MembersOf(g) {
 		out.Members = append(out.Members, Member{
 			Instance: m.Instance, Zone: m.Zone, Type: m.Type, State: m.State, Health: m.Health,
@@ -151,12 +157,10 @@ func (s State) Living() []Instance {
 
 // by runs something on a realm as if by hand: no request, no signature, no fault, no limit.
 func (s *Server) by(id, name string, f func(*region) error) error {
-	return server.ByHand(s.Base, func() (*region, error) {
-		if _, ok := account.Regions[name]; !ok {
-			return nil, fmt.Errorf("region %q is not known", name)
-		}
-		return s.region(id, name)
-	}, f)
+	if _, ok := account.Regions[name]; !ok {
+		return fmt.Errorf("region %q is not known", name)
+	}
+	return s.ByHand(inRegion(id, name), f)
 }
 
 // home runs something by hand on the default account at home.
@@ -165,8 +169,8 @@ func (s *Server) home(f func(*region) error) error { return s.by(AccountID, Regi
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, instances of the default account can be
 // acted on: POST instances/{id}/terminate, fail, impair, interrupt or recommend.
 func (s *Server) adminHandler() http.Handler {
-	mux := server.OwnersMux(s.Base, func() any { return s.State(AccountID, Region) }, s.Capabilities().OutOfBand)
-	server.Actions(mux, "instances", map[string]func(string) error{
+	mux := core.OwnersMux(s.Base, func() any { return s.State(AccountID, Region) }, s.Capabilities().OutOfBand)
+	core.Actions(mux, "instances", map[string]func(string) error{
 		"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend,
 	})
 	s.adminEKS(mux)

@@ -1,19 +1,19 @@
 package aws
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Limits are the throttling buckets by name. A service's action has the bucket "<service>:<action>" where there is one of that
 // Name, and otherwise that of its class: "ec2:read", "ec2:list" (unfiltered and unpaged), "ec2:write", "autoscaling", "ssm",
 // "sts", "iam", "eks". "ec2:resource:<action>" is charged by the number of instances. A name that is missing is not limited.
-type Limits map[string]sim.Rate
+type Limits map[string]core.Rate
 
 // DocumentedLimits are the buckets that AWS documents for EC2, and for the others, whose sizes are not published, sizes that are
 // assumed: Auto Scaling one bucket for all its actions.
@@ -38,31 +38,13 @@ func DocumentedLimits() Limits {
 	}
 }
 
-// SetLimit changes one bucket; a rate of size zero takes the limit away.
-func (s *Server) SetLimit(name string, rate sim.Rate) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.limits = maps.Clone(s.limits)
-	if s.limits == nil {
-		s.limits = Limits{}
-	}
-	s.limits[name] = rate
-}
-
-func (s *Server) limit(name string) (sim.Rate, bool) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	r, ok := s.limits[name]
-	return r, ok
-}
-
 // Throttle takes the request's tokens, or refuses it.
 func (x *exchange) Throttle() error {
 	name := x.Service + ":" + x.Action
-	rate, ok := x.server.limit(name)
+	rate, ok := x.server.Limit(name)
 	if !ok {
 		class := x.class()
-		rate, _ = x.server.limit(class)
+		rate, _ = x.server.Limit(class)
 		if x.Service != wire.ServiceEC2 {
 			name = class // one bucket for the whole service
 		}
@@ -71,8 +53,8 @@ func (x *exchange) Throttle() error {
 	if !x.server.buckets.Take(scope+name, rate, 1, x.Began) {
 		return x.throttled()
 	}
-	if rate, ok := x.server.limit(x.Service + ":resource:" + x.Action); ok {
-		if !x.server.buckets.Take(scope+"resource:"+x.Action, rate, float64(x.instancesAsked()), x.Began) {
+	if rate, ok := x.server.Limit(x.Service + ":resource:" + x.Action); ok {
+		if !x.server.buckets.Take(scope+"resource:"+x.Action, rate, float64(instancesAsked(x)), x.Began) {
 			return x.throttled()
 		}
 	}
@@ -83,9 +65,9 @@ func (x *exchange) class() string {
 	switch {
 	case x.Service != wire.ServiceEC2:
 		return x.Service
-	case x.operation.mutating:
+	case x.operation.Mutating:
 		return "ec2:write"
-	case x.operation.list && x.unbounded():
+	case x.operation.List && unbounded(x):
 		return "ec2:list"
 	default:
 		return "ec2:read"
@@ -93,7 +75,7 @@ func (x *exchange) class() string {
 }
 
 // unbounded is a list without filter, page or IDs.
-func (x *exchange) unbounded() bool {
+func unbounded(x *exchange) bool {
 	for name := range x.Params {
 		if name == "MaxResults" || strings.HasPrefix(name, "Filter.") || strings.Contains(name, "Id.") {
 			return false
@@ -102,7 +84,7 @@ func (x *exchange) unbounded() bool {
 	return true
 }
 
-func (x *exchange) instancesAsked() int {
+func instancesAsked(x *exchange) int {
 	n := 0
 	for name := range x.Params {
 		if strings.HasPrefix(name, "InstanceId.") {

@@ -19,7 +19,7 @@ func (s *bucketConsole) Objects(bucket string) []string {
 	s.server.Mu.Lock()
 	defer s.server.Mu.Unlock()
 	var names []string
-	for _, r := range s.server.regions {
+	for _, r := range s.server.Worlds {
 		for name, o := range r.S3.Objects.All() {
 			if o.Bucket == bucket {
 				names = append(names, name)
@@ -34,7 +34,7 @@ func (s *bucketConsole) Objects(bucket string) []string {
 func (s *bucketConsole) RemoveObject(bucket, key string) {
 	s.server.Mu.Lock()
 	defer s.server.Mu.Unlock()
-	for _, r := range s.server.regions {
+	for _, r := range s.server.Worlds {
 		r.S3.Objects.Delete(bucket + "/" + key)
 	}
 }
@@ -64,7 +64,7 @@ func (s *bucketConsole) Fetch(ctx context.Context, m sim.Machine, source string)
 func (s *bucketConsole) fetch(machine, bucket, key string) ([]byte, error) {
 	s.server.Mu.Lock()
 	defer s.server.Mu.Unlock()
-	for _, r := range s.server.regions {
+	for _, r := range s.server.Worlds {
 		i := r.EC2.Instances.Rows.Get(machine)
 		if i == nil {
 			continue

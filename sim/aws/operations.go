@@ -1,6 +1,10 @@
 package aws
 
 import (
+	"maps"
+	"slices"
+
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/ec2"
@@ -11,37 +15,24 @@ import (
 	"github.com/muster-project/muster/sim/aws/wire"
 )
 
-// operation is how one action is answered.
-type operation struct {
-	run func(*region, *exchange) (any, error)
-	// mutating actions write; list actions are charged more when they request everything at once.
-	mutating, list bool
+// request is a request to what an account has in a region.
+type request struct {
+	region   *region
+	exchange *exchange
 }
 
 // operations are all actions that are answered, by service.
-var operations = map[string]map[string]operation{
-	wire.ServiceEC2:         of(func(r *region) *ec2.Service { return r.EC2 }, ec2.Operations),
-	wire.ServiceAutoScaling: of(func(r *region) *autoscaling.Service { return r.AutoScaling }, autoscaling.Operations),
-	wire.ServiceSSM:         of(func(r *region) *ssm.Service { return r.SSM }, ssm.Operations),
-	wire.ServiceIAM:         of(func(r *region) *iam.Service { return r.IAM }, iam.Operations),
-	wire.ServiceS3:          of(func(r *region) *s3.Service { return r.S3 }, s3.Operations),
-	wire.ServiceEKS:         of(func(r *region) *eks.Service { return r.EKS }, eks.Operations),
+var operations = map[string]map[string]account.Operation[request]{
+	wire.ServiceEC2:         account.Of(func(q request) *ec2.Service { return q.region.EC2 }, ec2.Operations),
+	wire.ServiceAutoScaling: account.Of(func(q request) *autoscaling.Service { return q.region.AutoScaling }, autoscaling.Operations),
+	wire.ServiceSSM:         account.Of(func(q request) *ssm.Service { return q.region.SSM }, ssm.Operations),
+	wire.ServiceIAM:         account.Of(func(q request) *iam.Service { return q.region.IAM }, iam.Operations),
+	wire.ServiceS3:          account.Of(func(q request) *s3.Service { return q.region.S3 }, s3.Operations),
+	wire.ServiceEKS:         account.Of(func(q request) *eks.Service { return q.region.EKS }, eks.Operations),
 	wire.ServiceSTS: {
-		"GetCallerIdentity": {run: getCallerIdentity},
-		"AssumeRole":        {run: assumeRole, mutating: true},
+		"GetCallerIdentity": {Run: getCallerIdentity},
+		"AssumeRole":        {Run: assumeRole, Mutating: true},
 	},
-}
-
-// of returns the operations of a service as those of a region.
-func of[S any](service func(*region) S, operations map[string]account.Operation[S]) map[string]operation {
-	out := make(map[string]operation, len(operations))
-	for action, o := range operations {
-		out[action] = operation{
-			run:      func(r *region, x *exchange) (any, error) { return o.Run(service(r), x.Call) },
-			mutating: o.Mutating, list: o.List,
-		}
-	}
-	return out
 }
 
 // asker returns what an action asks of the caller's policies.
@@ -64,5 +55,18 @@ func asksFor[S any](service func(*region) S, askers map[string]iam.Asker[S]) map
 	for action, f := range askers {
 		out[action] = func(r *region, x *exchange, name string) ([]iam.Ask, error) { return f(service(r), x.Call, name) }
 	}
+	return out
+}
+
+// known are the names that the rules of faults can match.
+func known() sim.Known {
+	out := sim.Known{Actions: map[string][]string{}}
+	for service, of := range operations {
+		out.Actions[service] = slices.Collect(maps.Keys(of))
+	}
+	for region := range account.Regions {
+		out.Zones = append(out.Zones, account.ZonesOf(region)...)
+	}
+	slices.Sort(out.Zones)
 	return out
 }

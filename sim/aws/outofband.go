@@ -23,21 +23,33 @@ const (
 
 // Capabilities describes AWS for callers that do not know which cloud it is. Its actions reach the default account at home.
 func (s *Server) Capabilities() sim.Capabilities {
-	o := outOfBand{s}
+	by := func(do func(*region, sim.Resource) error) func(sim.Resource) error {
+		return func(on sim.Resource) error { return s.home(func(r *region) error { return do(r, on) }) }
+	}
 	return sim.Capabilities{
 		OutOfBand: sim.OutOfBandActions{
-			sim.CreateGroup: o.makeGroup, sim.CreateTemplate: o.makeTemplate,
-			sim.DeleteGroup:    o.dropGroup,
+			sim.CreateGroup: func(on sim.Resource) error {
+				// Another tool makes its template beside the group.
+				if err := by(makeTemplate)(sim.Resource{Name: byHandTemplate}); err != nil {
+					return err
+				}
+				return by(makeGroup)(on)
+			},
+			sim.CreateTemplate: by(makeTemplate), sim.DeleteGroup: by(dropGroup),
 			sim.DeleteTemplate: func(on sim.Resource) error { return s.DropTemplate(on.Name) },
-			sim.CreateVersion:  o.makeVersion, sim.DeleteVersion: o.dropVersion, sim.LaunchFrom: o.switchVersion,
-			sim.SetSize: o.setSize, sim.SetBounds: o.setBounds,
-			sim.RemoveTag: o.untag, sim.ChangeTag: o.retag, sim.ResumeProcesses: o.resume, sim.RemoveHooks: o.unhook,
+			sim.CreateVersion:  by(makeVersion), sim.DeleteVersion: by(dropVersion), sim.LaunchFrom: by(switchVersion),
+			sim.SetSize: by(setSize), sim.SetBounds: by(setBounds), sim.RemoveTag: by(untag), sim.ChangeTag: by(retag),
+			sim.ResumeProcesses: by(resume), sim.RemoveHooks: by(unhook),
 			sim.TerminateInstance:    func(on sim.Resource) error { return s.Terminate(on.Instance) },
 			sim.InterruptInstance:    func(on sim.Resource) error { return s.Interrupt(on.Instance) },
 			sim.RecommendReplacement: func(on sim.Resource) error { return s.Recommend(on.Instance) },
-			sim.MoveToStandby:        o.putAside, sim.MarkUnhealthy: o.sicken, sim.RebalanceZones: o.evenOut,
-			sim.StartRollout: o.beginRefresh, sim.CancelRollout: o.endRefreshByHand, sim.FailRollout: o.failRefreshByHand,
+			sim.MoveToStandby:        by(putAside), sim.MarkUnhealthy: by(sicken), sim.RebalanceZones: by(evenOut),
+			sim.StartRollout: by(beginRefresh), sim.CancelRollout: by(endRefreshByHand), sim.FailRollout: by(failRefreshByHand),
+			sim.FailInstance: func(on sim.Resource) error { return s.Fail(on.Instance) },
+			sim.StopInstance: nil, sim.RecreateInstance: nil, sim.DetachInstance: nil,
+			sim.Autoscale: nil, sim.UpgradeGroup: nil, sim.StopGroup: nil, sim.StartGroup: nil,
 		},
+		Snapshot: (&snapshots{s, map[versionKey]string{}}).take,
 		Denied: sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this",
 			Status: 403},
 		Groups:     sim.GroupBehavior{RecreatesInstances: true, RecordsRollouts: true},
@@ -52,23 +64,18 @@ func NodeGroupBehavior() sim.GroupBehavior {
 	return sim.GroupBehavior{BusyAfterChange: true, CompletedLater: true, RecreatesInstances: true, RecordsRollouts: true, Bootstraps: true}
 }
 
-// outOfBand runs the actions of a user of the console or of another tool on the default account at home.
-type outOfBand struct{ *Server }
-
 // only returns the error of an operation and drops its answer.
 func only[T any](_ T, err error) error { return err }
 
 // makeTemplate makes a launch template as another tool would, from the newest image for nodes.
-func (s outOfBand) makeTemplate(on sim.Resource) error {
+func makeTemplate(r *region, on sim.Resource) error {
 	image, err := newestImage()
 	if err != nil {
 		return err
 	}
-	return s.home(func(r *region) error {
-		return only(r.EC2.Templates.CreateLaunchTemplate(&ec2.CreateLaunchTemplateInput{
-			LaunchTemplateName: &on.Name, LaunchTemplateData: &ec2.RequestLaunchTemplateData{InstanceType: InstanceType, ImageId: &image},
-		}))
-	})
+	return only(r.EC2.Templates.CreateLaunchTemplate(&ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: &on.Name, LaunchTemplateData: &ec2.RequestLaunchTemplateData{InstanceType: InstanceType, ImageId: &image},
+	}))
 }
 
 // newestImage is one that machines of the default type can be launched from.
@@ -85,139 +92,114 @@ func newestImage() (string, error) {
 	return newest.ID, nil
 }
 
-// makeGroup makes a group as another tool would, with its template beside it.
-func (s outOfBand) makeGroup(on sim.Resource) error {
-	if err := s.makeTemplate(sim.Resource{Name: byHandTemplate}); err != nil {
+// makeGroup makes a group as another tool would, from the template beside it.
+func makeGroup(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.CreateGroup(&autoscalingshapes.CreateAutoScalingGroupInput{
+		AutoScalingGroupName: &on.Name, MinSize: new(int32(0)), MaxSize: new(int32(byHandSize)), VPCZoneIdentifier: new(SubnetID),
+		LaunchTemplate: &autoscalingshapes.LaunchTemplateSpecification{LaunchTemplateName: new(byHandTemplate), Version: new("$Latest")},
+	}))
+}
+
+func dropGroup(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.DeleteGroup(&autoscalingshapes.DeleteAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
+		ForceDelete: new(true)}))
+}
+
+func makeVersion(r *region, on sim.Resource) error {
+	return only(r.EC2.Templates.CreateLaunchTemplateVersion(&ec2.CreateLaunchTemplateVersionInput{
+		LaunchTemplateName: &on.Name, SourceVersion: new("$Latest"), VersionDescription: new("a bigger one"),
+		LaunchTemplateData: &ec2.RequestLaunchTemplateData{InstanceType: biggerType},
+	}))
+}
+
+func dropVersion(r *region, on sim.Resource) error {
+	t := r.EC2.Templates.TemplateNamed(on.Name)
+	if t == nil {
+		return fmt.Errorf("launch template %s does not exist", on.Name)
+	}
+	n, err := r.EC2.Templates.VersionAt(t.ID, on.Version)
+	if err != nil {
 		return err
 	}
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.CreateGroup(&autoscalingshapes.CreateAutoScalingGroupInput{
-			AutoScalingGroupName: &on.Name, MinSize: new(int32(0)), MaxSize: new(int32(byHandSize)), VPCZoneIdentifier: new(SubnetID),
-			LaunchTemplate: &autoscalingshapes.LaunchTemplateSpecification{LaunchTemplateName: new(byHandTemplate), Version: new("$Latest")},
-		}))
-	})
-}
-
-func (s outOfBand) dropGroup(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.DeleteGroup(&autoscalingshapes.DeleteAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
-			ForceDelete: new(true)}))
-	})
-}
-
-func (s outOfBand) makeVersion(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.EC2.Templates.CreateLaunchTemplateVersion(&ec2.CreateLaunchTemplateVersionInput{
-			LaunchTemplateName: &on.Name, SourceVersion: new("$Latest"), VersionDescription: new("a bigger one"),
-			LaunchTemplateData: &ec2.RequestLaunchTemplateData{InstanceType: biggerType},
-		}))
-	})
-}
-
-func (s outOfBand) dropVersion(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		t := r.EC2.Templates.TemplateNamed(on.Name)
-		if t == nil {
-			return fmt.Errorf("launch template %s does not exist", on.Name)
-		}
-		n, err := r.EC2.Templates.VersionAt(t.ID, on.Version)
-		if err != nil {
-			return err
-		}
-		done, err := r.EC2.Templates.DeleteLaunchTemplateVersions(&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID,
-			Versions: []string{n}})
-		if err != nil {
-			return err
-		}
-		if failed := done.UnsuccessfullyDeletedLaunchTemplateVersions; len(failed) > 0 {
-			return fmt.Errorf("version %s of launch template %s is still there: %s", n, t.ID, shapes.Str(failed[0].ResponseError.Message))
-		}
-		return nil
-	})
-}
-
-func (s outOfBand) switchVersion(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
-		if err != nil {
-			return err
-		}
-		id := autoscaling.TemplateSpec(&g.Spec).LaunchTemplateId
-		n, err := r.EC2.Templates.VersionAt(shapes.Str(id), on.Version)
-		if err != nil {
-			return err
-		}
-		if rf := r.AutoScaling.Refreshes.Refreshing(g); rf != nil && rf.DesiredConfiguration != nil {
-			// The service rejects the change.
-			return nil
-		}
-		_, err = r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{
-			AutoScalingGroupName: &on.Name, LaunchTemplate: &autoscalingshapes.LaunchTemplateSpecification{LaunchTemplateId: id, Version: &n},
-		})
+	done, err := r.EC2.Templates.DeleteLaunchTemplateVersions(&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID,
+		Versions: []string{n}})
+	if err != nil {
 		return err
-	})
+	}
+	if failed := done.UnsuccessfullyDeletedLaunchTemplateVersions; len(failed) > 0 {
+		return fmt.Errorf("version %s of launch template %s is still there: %s", n, t.ID, shapes.Str(failed[0].ResponseError.Message))
+	}
+	return nil
 }
 
-func (s outOfBand) setSize(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.SetDesiredCapacity(&autoscalingshapes.SetDesiredCapacityInput{AutoScalingGroupName: &on.Name,
-			DesiredCapacity: new(int32(on.Size))}))
+func switchVersion(r *region, on sim.Resource) error {
+	g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
+	if err != nil {
+		return err
+	}
+	id := autoscaling.TemplateSpec(&g.Spec).LaunchTemplateId
+	n, err := r.EC2.Templates.VersionAt(shapes.Str(id), on.Version)
+	if err != nil {
+		return err
+	}
+	if rf := r.AutoScaling.Refreshes.Refreshing(g); rf != nil && rf.DesiredConfiguration != nil {
+		// The service rejects the change.
+		return nil
+	}
+	_, err = r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{
+		AutoScalingGroupName: &on.Name, LaunchTemplate: &autoscalingshapes.LaunchTemplateSpecification{LaunchTemplateId: id, Version: &n},
 	})
+	return err
 }
 
-func (s outOfBand) setBounds(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
-			MaxSize: new(int32(on.Size))}))
-	})
+func setSize(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.SetDesiredCapacity(&autoscalingshapes.SetDesiredCapacityInput{AutoScalingGroupName: &on.Name,
+		DesiredCapacity: new(int32(on.Size))}))
+}
+
+func setBounds(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
+		MaxSize: new(int32(on.Size))}))
 }
 
 // untag removes a tag, and returns an error if there is none.
-func (s outOfBand) untag(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
-		if err != nil {
-			return err
-		}
-		if _, ok := g.Tags[on.Key]; !ok {
-			return fmt.Errorf("group %s has no tag %s", on.Name, on.Key)
-		}
-		_, err = r.AutoScaling.Groups.DeleteGroupTags(&autoscalingshapes.DeleteTagsInput{Tags: []autoscalingshapes.Tag{{ResourceId: &on.Name,
-			Key: &on.Key}}})
+func untag(r *region, on sim.Resource) error {
+	g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
+	if err != nil {
 		return err
-	})
+	}
+	if _, ok := g.Tags[on.Key]; !ok {
+		return fmt.Errorf("group %s has no tag %s", on.Name, on.Key)
+	}
+	_, err = r.AutoScaling.Groups.DeleteGroupTags(&autoscalingshapes.DeleteTagsInput{Tags: []autoscalingshapes.Tag{{ResourceId: &on.Name,
+		Key: &on.Key}}})
+	return err
 }
 
-func (s outOfBand) retag(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.CreateOrUpdateGroupTags(&autoscalingshapes.CreateOrUpdateTagsInput{Tags: []autoscalingshapes.Tag{{
-			ResourceId: &on.Name, ResourceType: new("auto-scaling-group"), Key: &on.Key, Value: &on.Value, PropagateAtLaunch: new(true),
-		}}}))
-	})
+func retag(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.CreateOrUpdateGroupTags(&autoscalingshapes.CreateOrUpdateTagsInput{Tags: []autoscalingshapes.Tag{{
+		ResourceId: &on.Name, ResourceType: new("auto-scaling-group"), Key: &on.Key, Value: &on.Value, PropagateAtLaunch: new(true),
+	}}}))
 }
 
-func (s outOfBand) resume(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.ResumeProcesses(&autoscalingshapes.ResumeProcessesInput{AutoScalingGroupName: &on.Name}))
-	})
+func resume(r *region, on sim.Resource) error {
+	return only(r.AutoScaling.Groups.ResumeProcesses(&autoscalingshapes.ResumeProcessesInput{AutoScalingGroupName: &on.Name}))
 }
 
 // unhook removes all hooks, and returns an error if there are none.
-func (s outOfBand) unhook(on sim.Resource) error {
-	return s.home(func(r *region) error {
-		g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
-		if err != nil {
+func unhook(r *region, on sim.Resource) error {
+	g, err := r.AutoScaling.Groups.FindGroup(&on.Name)
+	if err != nil {
+		return err
+	}
+	if len(g.Hooks) == 0 {
+		return fmt.Errorf("group %s has no hooks", on.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Hooks)) {
+		if _, err := r.AutoScaling.Hooks.DeleteLifecycleHook(&autoscalingshapes.DeleteLifecycleHookInput{AutoScalingGroupName: &on.Name,
+			LifecycleHookName: &name}); err != nil {
 			return err
 		}
-		if len(g.Hooks) == 0 {
-			return fmt.Errorf("group %s has no hooks", on.Name)
-		}
-		for _, name := range slices.Sorted(maps.Keys(g.Hooks)) {
-			if _, err := r.AutoScaling.Hooks.DeleteLifecycleHook(&autoscalingshapes.DeleteLifecycleHookInput{AutoScalingGroupName: &on.Name,
-				LifecycleHookName: &name}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -106,6 +106,8 @@ var deeds = []struct {
 	{"all hooks go", sim.RemoveHooks, sim.Resource{Name: handMade}, []string{webGroup, "hooks of web: 0", webTemplate}},
 	{"an instance goes, and its like comes", sim.TerminateInstance, sim.Resource{Instance: "the first"},
 		[]string{webGroup, webHooks, webTemplate}},
+	{"an instance fails, and its like comes", sim.FailInstance, sim.Resource{Instance: "the first"},
+		[]string{webGroup, webHooks, webTemplate}},
 	{"an instance is put aside, and another comes", sim.MoveToStandby, sim.Resource{Instance: "the first"},
 		[]string{"group web 0..2..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
 	{"one that is marked unhealthy is replaced", sim.MarkUnhealthy, sim.Resource{Instance: "the first"},
@@ -116,7 +118,7 @@ var deeds = []struct {
 }
 
 // replaces are the deeds after which the instances that were there do not serve any more.
-var replaces = []sim.Action{sim.TerminateInstance, sim.MoveToStandby, sim.MarkUnhealthy, sim.StartRollout}
+var replaces = []sim.Action{sim.TerminateInstance, sim.FailInstance, sim.MoveToStandby, sim.MarkUnhealthy, sim.StartRollout}
 
 // What can be done only while a roll is under way ends it, and the rest of the machines stay.
 func TestDeedsOfARoll(t *testing.T) {
@@ -201,7 +203,7 @@ func TestDeeds(t *testing.T) {
 		})
 	}
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
-		for d := range w.server.Capabilities().OutOfBand {
+		for _, d := range w.server.Capabilities().OutOfBand.Known() {
 			if !shown[d] {
 				t.Errorf("want a row that shows what it is to %s, got none", d)
 			}

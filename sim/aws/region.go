@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/muster-project/muster/sim"
@@ -12,7 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/aws/s3"
 	"github.com/muster-project/muster/sim/aws/ssm"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // region is what one account holds in one region, by service.
@@ -26,42 +25,47 @@ type region struct {
 	SSM         *ssm.Service
 	S3          *s3.Service
 
-	state.Schedule
+	core.Schedule
 }
 
 func newRegion(s *Server, id, name string, d *iam.Directory) *region {
-	core := account.NewCore(s.Environment, id, name)
-	core.Strict = s.strict
-	r := &region{Core: core, server: s, IAM: iam.New(core, d), SSM: ssm.New(core), S3: s3.New(core, s.accounts.withID(id).Buckets)}
-	r.EC2 = ec2.New(core, r.IAM)
-	r.AutoScaling = autoscaling.New(core, r.IAM, r.EC2, s.accounts.withID(id).Groups)
-	r.EKS = eks.New(core, r.IAM, r.EC2, r.AutoScaling)
+	base := account.NewCore(s.Environment, id, name)
+	base.Strict = s.strict
+	r := &region{Core: base, server: s, IAM: iam.New(base, d), SSM: ssm.New(base), S3: s3.New(base, s.accounts.withID(id).Buckets)}
+	r.EC2 = ec2.New(base, r.IAM)
+	r.AutoScaling = autoscaling.New(base, r.IAM, r.EC2, s.accounts.withID(id).Groups)
+	r.EKS = eks.New(base, r.IAM, r.EC2, r.AutoScaling)
 	r.EC2.Instances.Managed = r.EKS.Backing.NodeOf
 	return r
 }
 
-// tables returns what the account holds in the region.
-func (r *region) tables() state.Tables {
-	out := append(r.Tables(), r.EC2.Tables()...)
+// tables returns what the account holds in the region alone.
+func (r *region) tables() core.Tables {
+	out := append(r.Core.Tables(), r.EC2.Tables()...)
 	out = append(append(out, r.AutoScaling.Tables()...), r.EKS.Tables()...)
 	return append(out, r.S3.Objects)
 }
 
-func (r *region) load(docs map[string]json.RawMessage) error { return r.tables().Load(docs) }
+// Tables returns what the account holds in the region and, of IAM, in all.
+func (r *region) Tables() core.Tables { return append(r.tables(), r.IAM.Directory.Tables()...) }
 
-func (r *region) flush(changes map[string]json.RawMessage) error { return r.tables().Flush(changes) }
+// Power powers machines on and off as they are wanted.
+func (r *region) Power() { r.EC2.Instances.Power() }
+
+// Tick lets pass what is due by now and returns when something is due next.
+func (r *region) Tick(now time.Time) time.Time { return r.Pass(now, r.tick) }
 
 // tick brings the region to the present and returns when something is due next; the zero time means never.
 func (r *region) tick(now time.Time) time.Time {
 	r.Now = now
 	next := r.EC2.Instances.Tick()
 	if r.EKS.Clusters.Rows.Len() == 0 {
-		return state.Earliest(next, r.AutoScaling.Scaling.Tick())
+		return core.Earliest(next, r.AutoScaling.Scaling.Tick())
 	}
 	r.AutoScaling.Scaling.Tick()
-	next = state.Earliest(next, r.EKS.Lifecycle.Tick())
+	next = core.Earliest(next, r.EKS.Lifecycle.Tick())
 	// What EKS has just requested of its groups and their members has times of its own.
-	return state.Earliest(next, r.AutoScaling.Scaling.Tick())
+	return core.Earliest(next, r.AutoScaling.Scaling.Tick())
 }
 
 // seed puts the network into a realm that is new.

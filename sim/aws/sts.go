@@ -51,7 +51,8 @@ func (x *exchange) caller() string {
 	return userARN(x.account)
 }
 
-func getCallerIdentity(r *region, x *exchange) (any, error) {
+func getCallerIdentity(q request, _ *wire.Call) (any, error) {
+	r, x := q.region, q.exchange
 	arn := x.caller()
 	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn),
 		UserId: new("AIDA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, arn)))}, nil
@@ -63,7 +64,8 @@ const (
 )
 
 // assumeRole gives temporary credentials for a role of any account whose trust names the caller.
-func assumeRole(r *region, x *exchange) (any, error) {
+func assumeRole(q request, _ *wire.Call) (any, error) {
+	r, x := q.region, q.exchange
 	in := &sts.AssumeRoleInput{}
 	if err := x.Decode(in); err != nil {
 		return nil, err

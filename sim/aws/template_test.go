@@ -129,87 +129,99 @@ func prune(v any) any {
 	return m
 }
 
+// createTemplateRefusalsCases are the cases of TestCreateTemplateRefusals.
+var createTemplateRefusalsCases = []struct {
+	name, why string
+	template  string
+	change    func(*types.RequestLaunchTemplateData)
+	want      string
+}{
+	{"short name", "names have at least three characters", "ab", nil, "InvalidLaunchTemplateName.MalformedException"},
+	{"name taken", "names are unique in a region", "taken", nil, "InvalidLaunchTemplateName.AlreadyExistsException"},
+	{"user data too large", "16 KiB before base64 is EC2's limit", "workers",
+		func(d *types.RequestLaunchTemplateData) { d.UserData = &big }, "InvalidParameterValue"},
+	{"user data not base64", "the API wants it encoded", "workers",
+		func(d *types.RequestLaunchTemplateData) { d.UserData = awssdk.String("#cloud-config") }, "InvalidUserData.Malformed"},
+	{"image malformed", "an image ID starts with ami-", "workers",
+		func(d *types.RequestLaunchTemplateData) { d.ImageId = awssdk.String("ubuntu") }, "InvalidAMIID.Malformed"},
+	{"group malformed", "a security group ID starts with sg-", "workers",
+		func(d *types.RequestLaunchTemplateData) { d.SecurityGroupIds = []string{"nodes"} }, "InvalidGroupId.Malformed"},
+	{"reserved tag", "aws: is AWS's own prefix", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.TagSpecifications = []types.LaunchTemplateTagSpecificationRequest{{ResourceType: "instance",
+			Tags: []types.Tag{{Key: awssdk.String("aws:x"), Value: awssdk.String("y")}}}}
+	}, "InvalidParameterValue"},
+	{"io1 without iops", "provisioned volumes need their rate", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "io1"}}}
+	}, "MissingParameter"},
+	{"throughput of gp2", "only gp3 has one", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp2", Throughput: awssdk.Int32(125)}}}
+	}, "InvalidParameterCombination"},
+	{"a volume of no size", "volumes have at least a GiB", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp3", VolumeSize: awssdk.Int32(-1)}}}
+	}, "InvalidParameterValue"},
+	{"a volume that is too large", "each kind has its largest", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp2", VolumeSize: awssdk.Int32(16385)}}}
+	}, "InvalidParameterValue"},
+	{"unknown volume type", "the kinds are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "fast"}}}
+	}, "InvalidParameterValue"},
+	{"unknown tenancy", "the tenancies are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: "shared"}
+	}, "InvalidParameterValue"},
+	{"a group by name and by ID", "one of them names it", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.Placement = &types.LaunchTemplatePlacementRequest{GroupName: awssdk.String("g"), GroupId: awssdk.String("pg-1")}
+	}, "InvalidParameterCombination"},
+	{"a partition of nothing", "partitions are of placement groups", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.Placement = &types.LaunchTemplatePlacementRequest{PartitionNumber: awssdk.Int32(1)}
+	}, "InvalidParameterCombination"},
+	{"a host of one's own without its tenancy", "hosts are for the tenancy host", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.Placement = &types.LaunchTemplatePlacementRequest{HostId: awssdk.String("h-1"), Tenancy: types.TenancyDedicated}
+	}, "InvalidParameterCombination"},
+	{"spot on a host", "dedicated hosts are not sold so", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: types.TenancyHost}
+		d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot}
+	}, "InvalidParameterCombination"},
+	{"a capacity block without its reservation", "a block is a reservation", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
+	}, "InvalidParameterCombination"},
+	{"a reservation that is not to be used", "the preference says the opposite", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationPreference: types.CapacityReservationPreferenceNone,
+			CapacityReservationTarget:     &types.CapacityReservationTarget{CapacityReservationId: awssdk.String("cr-1")},
+		}
+	}, "InvalidParameterCombination"},
+	{"two interfaces in one place", "each has an index of its own", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.SecurityGroupIds = nil
+		d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0)},
+			{DeviceIndex: awssdk.Int32(0)}}
+	}, "InvalidParameterCombination"},
+	{"no first interface", "an instance begins with it", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.SecurityGroupIds = nil
+		d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(1)}}
+	}, "InvalidParameterCombination"},
+	{"a public address of several interfaces", "EC2 gives one to a single interface", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.SecurityGroupIds = nil
+		d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0),
+			AssociatePublicIpAddress: awssdk.Bool(true)}, {DeviceIndex: awssdk.Int32(1)}}
+	}, "InvalidParameterCombination"},
+	{"hops beyond count", "EC2 takes up to 64", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{HttpPutResponseHopLimit: awssdk.Int32(65)}
+	}, "InvalidParameterValue"},
+	{"a rate without a snapshot", "nothing is fetched", "workers", func(d *types.RequestLaunchTemplateData) {
+		d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+			{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeInitializationRate: awssdk.Int32(100)}}}
+	}, "InvalidParameterCombination"},
+}
+
+var big = base64.StdEncoding.EncodeToString(make([]byte, 16385))
+
 func TestCreateTemplateRefusals(t *testing.T) {
-	big := base64.StdEncoding.EncodeToString(make([]byte, 16385))
-	for _, c := range []struct {
-		name, why string
-		template  string
-		change    func(*types.RequestLaunchTemplateData)
-		want      string
-	}{
-		{"short name", "names have at least three characters", "ab", nil, "InvalidLaunchTemplateName.MalformedException"},
-		{"name taken", "names are unique in a region", "taken", nil, "InvalidLaunchTemplateName.AlreadyExistsException"},
-		{"user data too large", "16 KiB before base64 is EC2's limit", "workers",
-			func(d *types.RequestLaunchTemplateData) { d.UserData = &big }, "InvalidParameterValue"},
-		{"user data not base64", "the API wants it encoded", "workers",
-			func(d *types.RequestLaunchTemplateData) { d.UserData = awssdk.String("#cloud-config") }, "InvalidUserData.Malformed"},
-		{"image malformed", "an image ID starts with ami-", "workers",
-			func(d *types.RequestLaunchTemplateData) { d.ImageId = awssdk.String("ubuntu") }, "InvalidAMIID.Malformed"},
-		{"group malformed", "a security group ID starts with sg-", "workers",
-			func(d *types.RequestLaunchTemplateData) { d.SecurityGroupIds = []string{"nodes"} }, "InvalidGroupId.Malformed"},
-		{"reserved tag", "aws: is AWS's own prefix", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.TagSpecifications = []types.LaunchTemplateTagSpecificationRequest{{ResourceType: "instance",
-				Tags: []types.Tag{{Key: awssdk.String("aws:x"), Value: awssdk.String("y")}}}}
-		}, "InvalidParameterValue"},
-		{"io1 without iops", "provisioned volumes need their rate", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
-				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "io1"}}}
-		}, "MissingParameter"},
-		{"throughput of gp2", "only gp3 has one", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
-				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp2", Throughput: awssdk.Int32(125)}}}
-		}, "InvalidParameterCombination"},
-		{"unknown volume type", "the kinds are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
-				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "fast"}}}
-		}, "InvalidParameterValue"},
-		{"unknown tenancy", "the tenancies are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: "shared"}
-		}, "InvalidParameterValue"},
-		{"a group by name and by ID", "one of them names it", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.Placement = &types.LaunchTemplatePlacementRequest{GroupName: awssdk.String("g"), GroupId: awssdk.String("pg-1")}
-		}, "InvalidParameterCombination"},
-		{"a partition of nothing", "partitions are of placement groups", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.Placement = &types.LaunchTemplatePlacementRequest{PartitionNumber: awssdk.Int32(1)}
-		}, "InvalidParameterCombination"},
-		{"a host of one's own without its tenancy", "hosts are for the tenancy host", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.Placement = &types.LaunchTemplatePlacementRequest{HostId: awssdk.String("h-1"), Tenancy: types.TenancyDedicated}
-		}, "InvalidParameterCombination"},
-		{"spot on a host", "dedicated hosts are not sold so", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: types.TenancyHost}
-			d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot}
-		}, "InvalidParameterCombination"},
-		{"a capacity block without its reservation", "a block is a reservation", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
-		}, "InvalidParameterCombination"},
-		{"a reservation that is not to be used", "the preference says the opposite", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
-				CapacityReservationPreference: types.CapacityReservationPreferenceNone,
-				CapacityReservationTarget:     &types.CapacityReservationTarget{CapacityReservationId: awssdk.String("cr-1")},
-			}
-		}, "InvalidParameterCombination"},
-		{"two interfaces in one place", "each has an index of its own", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.SecurityGroupIds = nil
-			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0)},
-				{DeviceIndex: awssdk.Int32(0)}}
-		}, "InvalidParameterCombination"},
-		{"no first interface", "an instance begins with it", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.SecurityGroupIds = nil
-			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(1)}}
-		}, "InvalidParameterCombination"},
-		{"a public address of several interfaces", "EC2 gives one to a single interface", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.SecurityGroupIds = nil
-			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0),
-				AssociatePublicIpAddress: awssdk.Bool(true)}, {DeviceIndex: awssdk.Int32(1)}}
-		}, "InvalidParameterCombination"},
-		{"hops beyond count", "EC2 takes up to 64", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{HttpPutResponseHopLimit: awssdk.Int32(65)}
-		}, "InvalidParameterValue"},
-		{"a rate without a snapshot", "nothing is fetched", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
-				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeInitializationRate: awssdk.Int32(100)}}}
-		}, "InvalidParameterCombination"},
-	} {
+	for _, c := range createTemplateRefusalsCases {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 				w.template("taken")

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // caller is who asks.
@@ -28,7 +28,7 @@ func (x *exchange) authenticate() error {
 	}
 	said, err := readClaims(token)
 	at := strings.LastIndexByte(token, '.')
-	if err != nil || at < 0 || !server.Signed(x.cloud.Base, token[:at], token[at+1:]) {
+	if err != nil || at < 0 || !core.Signed(x.cloud.Base, token[:at], token[at+1:]) {
 		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	}
 	if x.Began.Unix() >= said.Expires {
@@ -45,7 +45,7 @@ func (c *Cloud) applications() []Application {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	var out []Application
-	for _, a := range c.inventory.secrets.All() {
+	for _, a := range c.Worlds[""].secrets.All() {
 		out = append(out, *a)
 	}
 	return out
@@ -81,21 +81,22 @@ func (x *exchange) authorize(w *inventory, sub string) error {
 	}
 	return arm.Refuse(http.StatusForbidden, "AuthorizationFailed",
 		"The client '%s' with object id '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid. "+
-			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.Permission, x.Path)
+			"If access was recently granted, please refresh your credentials.", a.ClientID, a.objectID(), x.route.Permissions[0], x.Path)
 }
 
 // may reports whether the application is allowed an operation.
 func (a *Application) may(r *route) bool {
+	permission := r.Permissions[0]
 	for _, denied := range a.Denied {
 		prefix, open := strings.CutSuffix(denied, "*")
-		if strings.EqualFold(denied, r.Permission) || open && len(r.Permission) >= len(prefix) &&
-			strings.EqualFold(prefix, r.Permission[:len(prefix)]) {
+		if strings.EqualFold(denied, permission) || open && len(permission) >= len(prefix) &&
+			strings.EqualFold(prefix, permission[:len(prefix)]) {
 			return false
 		}
 	}
 	switch a.Role {
 	case "Reader":
-		return strings.HasSuffix(r.Permission, "/read")
+		return strings.HasSuffix(permission, "/read")
 	case "Contributor":
 		return !r.Mutating || r.Service != "authorization"
 	}

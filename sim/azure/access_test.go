@@ -251,6 +251,7 @@ func TestSizesTagsAndResources(t *testing.T) {
 		at + "Microsoft.ManagedIdentity/userAssignedIdentities/capz-identity?api-version=2023-01-31":                 `"principalId"`,
 		at + "Microsoft.Network/virtualNetworks/gone?api-version=2024-05-01":                                         `'Microsoft.Network/virtualNetworks/gone' under resource group 'capz' was not found`,
 		"/subscriptions/" + azure.SubscriptionID + "/resourcegroups/CAPZ?api-version=2021-04-01":                     `"location":"westus2"`,
+		"/subscriptions/" + azure.SubscriptionID + "/resourcegroups/capz?api-version=2020-06-01":                     `"location":"westus2"`,
 		"/subscriptions/" + azure.SubscriptionID + "/providers/Microsoft.Compute/locations/westus2/usages" + version: `"cores"`,
 	} {
 		if _, _, got := ask(t, w.cloud, "GET", path, ""); !strings.Contains(got, want) {

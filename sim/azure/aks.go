@@ -4,9 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // poolAction is the body of a request that acts on an agent pool. Each action reads what it needs.
@@ -36,26 +35,15 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 
 // serveAKS adds what is done to AKS by hand: PUT aks/clusters and DELETE aks/clusters/{subscription}/{group}/{name} are Portal.PutCluster
 // and DeleteCluster; POST aks/clusters/{name}/stop and start, and POST aks/pools/{cluster}/{pool}/{action} act on what exists; PUT
-// aks/image releases a node image.
-func (c *Cloud) serveAKS(mux *http.ServeMux) {
-	server.Clusters(mux, "aks/clusters", c.AKS.PutCluster, c.AKS.DeleteCluster, refused)
-	server.Actions(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
-	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
-	server.Put(mux, "aks/image", http.StatusBadRequest,
+// aks/image releases a node image, and PUT aks/feature registers a feature of previews.
+func (c *Cloud) serveAKS(mux *core.AdminMux) {
+	core.Clusters(mux, "aks/clusters", c.AKS.PutCluster, c.AKS.DeleteCluster, refused)
+	core.Actions(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
+	core.PoolActions(mux, "aks/pools", c.poolActions())
+	core.Put(mux, "aks/feature", http.StatusBadRequest,
+		func(feature struct{ Name string }) error { return c.AKS.RegisterFeature(feature.Name) })
+	core.Put(mux, "aks/image", http.StatusBadRequest,
 		func(image struct{ Release string }) error { return c.AKS.ReleaseImage(image.Release) })
-}
-
-// actOnPool does something to an agent pool by hand. Actions that need nothing have no body.
-func (c *Cloud) actOnPool(w http.ResponseWriter, r *http.Request) {
-	act, known := c.poolActions()[r.PathValue("action")]
-	if !known {
-		http.NotFound(w, r)
-		return
-	}
-	var a poolAction
-	if r.ContentLength == 0 || server.Decoded(w, r, &a) {
-		server.Done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
-	}
 }
 
 // refused answers with the status of AKS's own error.

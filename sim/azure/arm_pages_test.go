@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // What comes and goes between two pages hides no other resource.
@@ -33,13 +33,13 @@ func TestPagesOfAChangingList(t *testing.T) {
 	} {
 		got, next := "", "https://management.azure.com/list?api-version=1"
 		for page := 0; next != ""; page++ {
-			x := &arm.Call{Request: httptest.NewRequest("GET", next, nil)}
+			x := &arm.Call{Call: core.Call{Request: httptest.NewRequest("GET", next, nil)}}
 			x.Query = x.Request.URL.Query()
 			var all []any
 			for _, id := range c.lists[min(page, len(c.lists)-1)] {
 				all = append(all, document.Object{"id": strings.Trim(string(id), "."), "name": string(id)})
 			}
-			answer, err := (&arm.Core{Core: &state.Core{PageLimit: 1}}).Paged(x, all)
+			answer, err := (&arm.Core{State: &core.State{PageLimit: 1}}).Paged(x, all)
 			if err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
@@ -64,9 +64,9 @@ func TestPagesOfALongList(t *testing.T) {
 	}
 	var got []any
 	for next := "https://management.azure.com/list"; next != ""; {
-		x := &arm.Call{Request: httptest.NewRequest("GET", next, nil)}
+		x := &arm.Call{Call: core.Call{Request: httptest.NewRequest("GET", next, nil)}}
 		x.Query = x.Request.URL.Query()
-		answer, err := (&arm.Core{Core: &state.Core{}}).Paged(x, all)
+		answer, err := (&arm.Core{State: &core.State{}}).Paged(x, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestPagesOfALongList(t *testing.T) {
 	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
 		t.Errorf("want all %d resources once, got %d", len(all), len(got))
 	}
-	if _, err := (&arm.Core{Core: &state.Core{}}).Paged(&arm.Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
+	if _, err := (&arm.Core{State: &core.State{}}).Paged(&arm.Call{Call: core.Call{Query: url.Values{"$skiptoken": {"x"}}}}, all); err == nil {
 		t.Error("want a link that names no place refused")
 	}
 }

@@ -146,6 +146,10 @@ func TestPoolRefusals(t *testing.T) {
 			{"the disk can't be changed", "user", func(p *props) { p.OSDiskSizeGB = to.Ptr[int32](64) }, 400, "PropertyChangeNotAllowed"},
 			{"the size can't be changed in old versions", "user", func(p *props) { p.VMSize = to.Ptr("Standard_D4s_v3") }, 400,
 				"PropertyChangeNotAllowed"},
+			{"a zone is one of the location's", "apart", func(p *props) { p.AvailabilityZones = []*string{to.Ptr("1"), to.Ptr("4")} }, 400,
+				"AvailabilityZoneNotSupported"},
+			{"a disk has at most 2 TB", "huge", func(p *props) { p.OSDiskSizeGB = to.Ptr[int32](2049) }, 400, "InvalidParameter"},
+			{"a disk has a size", "tiny", func(p *props) { p.OSDiskSizeGB = to.Ptr[int32](-1) }, 400, "InvalidParameter"},
 			{"bounds need the autoscaler", "user", func(p *props) { p.MinCount = to.Ptr[int32](1) }, 400, "InvalidParameter"},
 			{"labels of AKS are its own", "user", func(p *props) { p.NodeLabels = map[string]*string{"kubernetes.azure.com/x": to.Ptr("y")} }, 400,
 				"InvalidParameter"},
@@ -268,7 +272,8 @@ func TestNodeImageReleaseScaleAbortStopDelete(t *testing.T) {
 		_, err = finish(w.inventory, drop)
 		w.must(err)
 		_, err = w.pools.Get(t.Context(), azure.ResourceGroup, aksName, "user", nil)
-		w.refused(err, 404, "NotFound", "")
+		w.refused(err, 404, "NotFound", "Could not find the agentpool")
+		w.refused(err, 404, "NotFound", `"subcode": "GetAgentPool_NotFound"`)
 		all, err := w.clusters.BeginDelete(t.Context(), azure.ResourceGroup, aksName, nil)
 		w.must(err)
 		_, err = finish(w.inventory, all)

@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // bodyLimit bounds a request. The largest that Azure takes here is a scale set with 64 KiB of custom data.
@@ -22,7 +22,7 @@ const bodyLimit = 4 << 20
 
 // exchange is one request and its answer.
 type exchange struct {
-	server.Trace
+	core.Trace
 	arm.Call
 	cloud  *Cloud
 	route  *route
@@ -31,12 +31,12 @@ type exchange struct {
 
 // ServeHTTP answers a request of an Azure client, or of the simulator's owner below sim.AdminPath.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, ok := server.Receive(c.Base, w, r)
+	body, ok := core.Receive(c.Base, w, r)
 	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: arm.Call{Request: r, Header: w.Header(), Path: r.URL.Path,
-		Query: r.URL.Query(), Body: body}}
+	x := &exchange{cloud: c, Trace: core.Begin(c.Base), Call: arm.Call{Call: core.NewCall(w, r, body)}}
+	x.Asked = sim.Request{Service: "arm", Action: "?", Resource: x.Path}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return
@@ -54,16 +54,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		x.write(w, out)
 	}
-	x.log(code)
-}
-
-// log notes the call.
-func (x *exchange) log(code string) {
-	call := sim.Call{Service: "arm", Action: "?", Resource: x.Path, Code: code}
-	if x.route != nil {
-		call.Service, call.Action, call.Mutating, call.Resource = x.route.Service, x.route.Name, x.route.Mutating, x.subject()
-	}
-	x.Log(call)
+	x.Log(code)
 }
 
 // subject is the name of what the request is about.
@@ -80,6 +71,9 @@ func (x *exchange) subject() string {
 func (x *exchange) answer() (out *arm.Answer, drop bool, err error) {
 	route, vars, unknown := find(x.Request.Method, x.Path, x.Query.Get("api-version"))
 	x.route, x.Vars = route, vars
+	if route != nil {
+		x.Asked = route.Asked(x.subject())
+	}
 	if err := x.authenticate(); err != nil {
 		return nil, false, err
 	}
@@ -94,10 +88,9 @@ func (x *exchange) answer() (out *arm.Answer, drop bool, err error) {
 		return nil, false, err
 	}
 	defer leave()
-	faults := x.cloud.Faults().ForRequest(sim.Request{Service: route.Service, Action: route.Name, Resource: x.subject(),
-		Mutating: route.Mutating, Has: x.says})
-	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (*arm.Answer, error) {
-		return server.Perform(x.cloud.Base, operation{x}, route.Mutating, faults)
+	return core.Answer(x.Request.Context(), x.cloud.Cloud, &x.Trace, x, core.Operation[*inventory, *arm.Answer]{
+		Fields: core.JSON{Text: &x.Body}, Admit: x.admit, Whole: x.creates, Idle: x.idly,
+		Run: func(w *inventory) (*arm.Answer, error) { return route.Run(w, &x.Call) },
 	})
 }
 
@@ -148,27 +141,8 @@ func (x *exchange) alone() (leave func(), err error) {
 	return func() { x.cloud.writing.Delete(key) }, nil
 }
 
-// operation is what a request asks for, as the frame runs it.
-type operation struct{ *exchange }
-
-// Find returns all that the cloud holds.
-func (x operation) Find() (*inventory, error) { return x.cloud.held() }
-
-// AsOf returns what the cloud held.
-func (x operation) AsOf(_ *inventory, at time.Time, writes int) (*inventory, error) {
-	return x.cloud.asOf(at, writes)
-}
-
-// Write runs an operation that changes something, or what the faults leave of it.
-func (x operation) Write(w *inventory, faults []sim.Fault) (*arm.Answer, error) {
-	return x.carryOut(w, faults)
-}
-
-// Read runs an operation that changes nothing.
-func (x operation) Read(w *inventory) (*arm.Answer, error) { return x.route.Run(w, &x.Call) }
-
-// Admit checks that the subscription and the group are there, and that the caller may do what is asked.
-func (x operation) Admit(w *inventory) error {
+// admit checks that the subscription and the group are there, and that the caller may do what is asked.
+func (x *exchange) admit(w *inventory) error {
 	sub := x.Vars["sub"]
 	if sub == "" {
 		if parts := strings.Split(strings.Trim(x.Vars["scope"], "/"), "/"); len(parts) > 1 && strings.EqualFold(parts[0], "subscriptions") {
@@ -189,21 +163,13 @@ func (x operation) Admit(w *inventory) error {
 
 // Throttled is the refusal of a fault that throttles.
 func (x *exchange) Throttled(f sim.Fault) error {
-	return x.throttled(cmp.Or(x.route.Bucket, "UpdateVMScaleSet")+"Resource", sim.Rate{}, time.Duration(f.Delay))
+	return x.throttled(cmp.Or(x.route.Bucket, "UpdateVMScaleSet")+"Resource", core.Rate{}, time.Duration(f.Delay))
 }
 
 // Failed is a fault's error, by default the service's own for an internal failure.
 func (x *exchange) Failed(f sim.Fault) error {
 	e := arm.ToError(errors.New("played"))
-	if f.Code != "" {
-		e.Code, e.Message, e.Status = f.Code, f.Message, http.StatusBadRequest
-	}
-	if f.Message != "" {
-		e.Message = f.Message
-	}
-	if f.Status != 0 {
-		e.Status = f.Status
-	}
+	e.Code, e.Message, e.Status = core.Worded(f, e.Code, e.Message, e.Status)
 	return e
 }
 

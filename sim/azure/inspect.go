@@ -6,8 +6,8 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // State is all that the cloud holds.
@@ -51,18 +51,18 @@ func (c *Cloud) byCompute(f func(*compute.Service) error) error {
 // JSON, are what PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds
 // away. What is done to AKS is added by serveAKS.
 func (c *Cloud) adminHandler() http.Handler {
-	mux := server.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
-	server.Actions(mux, "machines", map[string]func(string) error{
+	mux := core.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
+	core.Actions(mux, "machines", map[string]func(string) error{
 		"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach,
 		"sicken": c.Sicken,
 	})
 	const refused = http.StatusBadRequest
-	server.Put(mux, "applications", refused, c.PutApplication)
-	server.Put(mux, "groups", refused, func(g Group) error { return c.PutGroup(c.subscriptions[0].ID, g) })
-	server.Put(mux, "quotas", refused, func(q quota) error { return c.SetQuota(q.Location, q.Family, q.Limit) })
-	server.Put(mux, "attached", http.StatusConflict, func(a attached) error { return c.Attach(a.Set, a.Name, a.Tags) })
-	mux.HandleFunc("DELETE "+sim.AdminPath+"quotas", func(w http.ResponseWriter, _ *http.Request) { server.Done(w, c.ClearQuotas(), refused) })
-	server.Put(mux, "resources", refused, func(r given) error { return c.Resource(r.ID, document.Overlaid(r.Doc, nil)) })
+	core.Put(mux, "applications", refused, c.PutApplication)
+	core.Put(mux, "groups", refused, func(g Group) error { return c.PutGroup(c.subscriptions[0].ID, g) })
+	core.Put(mux, "quotas", refused, func(q quota) error { return c.SetQuota(q.Location, q.Family, q.Limit) })
+	core.Put(mux, "attached", http.StatusConflict, func(a attached) error { return c.Attach(a.Set, a.Name, a.Tags) })
+	mux.HandleFunc("DELETE "+sim.AdminPath+"quotas", func(w http.ResponseWriter, _ *http.Request) { core.Done(w, c.ClearQuotas(), refused) })
+	core.Put(mux, "resources", refused, func(r given) error { return c.Resource(r.ID, document.Overlaid(r.Doc, nil)) })
 	c.serveAKS(mux)
 	return mux
 }

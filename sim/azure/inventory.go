@@ -1,59 +1,64 @@
 package azure
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // inventory is all that the cloud holds. Its methods run one at a time.
 type inventory struct {
 	*arm.Core
-	cloud *Cloud
 
 	compute     *compute.Service
 	containers  *containerservice.Service
-	assignments *sim.Table[assignment]
-	secrets     *sim.Table[Application]
+	assignments *core.Table[assignment]
+	secrets     *core.Table[Application]
 
-	state.Schedule
+	core.Schedule
 
 	environment *environment
 	roles       *roles
 }
 
-// The parts of Resource Manager itself. Each embeds the inventory.
+// The parts of Resource Manager itself.
 type (
 	// environment is what scale sets refer to: groups, networks, identities and tags.
-	environment struct{ *inventory }
+	environment struct {
+		*arm.Core
+		compute    *compute.Service
+		containers *containerservice.Service
+		secrets    *core.Table[Application]
+	}
 	// roles are role assignments and definitions.
-	roles struct{ *inventory }
+	roles struct {
+		*arm.Core
+		assignments *core.Table[assignment]
+		environment *environment
+	}
 )
 
 func newInventory(c *Cloud) *inventory {
-	core := arm.NewCore(c.Environment, c.settings())
+	base := arm.NewCore(c.Environment, c.settings())
 	w := &inventory{
-		Core: core, cloud: c, compute: compute.New(core),
-		assignments: sim.NewTable[assignment]("role-assignment/"), secrets: sim.NewTable[Application]("application/"),
+		Core: base, compute: compute.New(base),
+		assignments: core.NewTable[assignment]("role-assignment/"), secrets: core.NewTable[Application]("application/"),
 	}
-	w.containers = containerservice.New(core, w.compute)
-	w.environment, w.roles = &environment{w}, &roles{w}
+	w.containers = containerservice.New(base, w.compute, c.behavior)
+	w.environment = &environment{base, w.compute, w.containers, w.secrets}
+	w.roles = &roles{base, w.assignments, w.environment}
 	return w
 }
 
-func (w *inventory) tables() state.Tables {
-	all := slices.Concat(w.Tables(), w.compute.Tables(), w.containers.Tables())
+// Tables are all that is kept.
+func (w *inventory) Tables() core.Tables {
+	all := slices.Concat(w.Core.Tables(), w.compute.Tables(), w.containers.Tables())
 	return append(all, w.assignments, w.secrets)
 }
-
-// Flush writes the rows that have changed.
-func (w *inventory) Flush(changes map[string]json.RawMessage) error { return w.tables().Flush(changes) }
 
 // Power powers machines on and off as they are wanted.
 func (w *inventory) Power() { w.compute.Power() }
@@ -67,7 +72,7 @@ func (w *inventory) tick(now time.Time) time.Time {
 	if w.containers.Idle() {
 		return next
 	}
-	next = state.Earliest(next, w.containers.Tick())
+	next = core.Earliest(next, w.containers.Tick())
 	// What AKS has just requested of its scale sets has times of its own.
-	return state.Earliest(next, w.compute.Tick())
+	return core.Earliest(next, w.compute.Tick())
 }

@@ -1,16 +1,15 @@
 package azure
 
 import (
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 )
 
@@ -23,7 +22,7 @@ const (
 
 // Limits are the throttling buckets by name: a category followed by "Resource" for each scale set or machine, or by "Subscription"
 // for a subscription in a region, and SubscriptionReads, SubscriptionWrites and SubscriptionDeletes. A name that is missing is not limited.
-type Limits map[string]sim.Rate
+type Limits map[string]core.Rate
 
 // DocumentedLimits are the buckets that Azure documents: so many requests a minute, three times as many at once.
 func DocumentedLimits() Limits {
@@ -31,7 +30,7 @@ func DocumentedLimits() Limits {
 	for name, aMinute := range compute.Limits {
 		for i, scope := range []string{"Resource", "Subscription"} {
 			if n := aMinute[i]; n > 0 {
-				out[name+scope] = sim.Rate{Size: 3 * n, Refill: n / 60}
+				out[name+scope] = core.Rate{Size: 3 * n, Refill: n / 60}
 			}
 		}
 	}
@@ -40,26 +39,9 @@ func DocumentedLimits() Limits {
 		if l.PerResource {
 			scope = "Resource"
 		}
-		out[name+scope] = sim.Rate{Size: l.Burst, Refill: l.PerMinute / 60}
+		out[name+scope] = core.Rate{Size: l.Burst, Refill: l.PerMinute / 60}
 	}
 	return out
-}
-
-// SetLimit changes one bucket; a rate of size zero takes the limit away.
-func (c *Cloud) SetLimit(name string, rate sim.Rate) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	c.limits = maps.Clone(c.limits)
-	if c.limits == nil {
-		c.limits = Limits{}
-	}
-	c.limits[name] = rate
-}
-
-func (c *Cloud) limit(name string) sim.Rate {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	return c.limits[name]
 }
 
 // throttleAll takes the tokens that Resource Manager itself wants.
@@ -72,7 +54,7 @@ func (x *exchange) throttleAll() error {
 	default:
 		name, header = allWrites, "writes"
 	}
-	rate := x.cloud.limit(name)
+	rate, _ := x.cloud.Limit(name)
 	if rate.Size <= 0 {
 		return nil
 	}
@@ -107,7 +89,7 @@ func (x *exchange) Throttle() error {
 		{"Resource", strings.ToLower(x.Path)}, {"Subscription", sub + "/" + Location},
 	} {
 		name := category + scope.name
-		rate := x.cloud.limit(name)
+		rate, _ := x.cloud.Limit(name)
 		if rate.Size <= 0 {
 			continue
 		}
@@ -129,7 +111,7 @@ func (x *exchange) Throttle() error {
 const remainingHeader = "x-ms-ratelimit-remaining-resource"
 
 // wait is until the next token comes, in whole seconds.
-func wait(r sim.Rate) time.Duration {
+func wait(r core.Rate) time.Duration {
 	if r.Refill <= 0 {
 		return time.Minute
 	}
@@ -140,12 +122,12 @@ func wait(r sim.Rate) time.Duration {
 func (x *exchange) category() string {
 	x.cloud.Mu.Lock()
 	defer x.cloud.Mu.Unlock()
-	return x.route.BucketOf(x.cloud.inventory, &x.Call)
+	return x.route.BucketOf(x.cloud.Worlds[""], &x.Call)
 }
 
 // throttled is the refusal for too many requests. It says when it ends in a header, and what was counted in words that are JSON themselves.
 // The service always says so; a fault may leave that out.
-func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) *arm.Error {
+func (x *exchange) throttled(policy string, rate core.Rate, after time.Duration) *arm.Error {
 	if x.route.Service == "containerservice" {
 		return containerservice.Throttled(policy, x.Vars["sub"], x.Path, after)
 	}

@@ -13,19 +13,25 @@ import (
 // Capabilities describes Azure for callers that do not know which cloud it is. Its actions reach the default subscription's first
 // group, and scale sets of any group by their names.
 func (c *Cloud) Capabilities() sim.Capabilities {
-	o := outOfBand{c}
 	return sim.Capabilities{
 		OutOfBand: sim.OutOfBandActions{
-			sim.CreateGroup: o.makeGroup, sim.CreateTemplate: nil,
-			sim.DeleteGroup:    o.DeleteGroup,
+			sim.CreateGroup: c.makeGroup, sim.CreateTemplate: nil,
+			sim.DeleteGroup:    c.DeleteGroup,
 			sim.DeleteTemplate: nil, sim.CreateVersion: nil, sim.DeleteVersion: nil, sim.LaunchFrom: nil,
-			sim.SetSize: o.SetSize, sim.SetBounds: nil,
-			sim.RemoveTag: o.RemoveTag, sim.ChangeTag: o.ChangeTag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
-			sim.TerminateInstance: o.TerminateInstance,
-			sim.InterruptInstance: o.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil,
+			sim.SetSize: c.SetSize, sim.SetBounds: nil,
+			sim.RemoveTag: c.RemoveTag, sim.ChangeTag: c.ChangeTag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
+			sim.TerminateInstance: c.TerminateInstance,
+			sim.InterruptInstance: c.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil,
 			sim.RebalanceZones: nil,
-			sim.StartRollout:   nil, sim.CancelRollout: nil, sim.FailRollout: nil,
-		},
+			sim.FailInstance: func(on sim.Resource) error {
+				return c.Fail(on.Instance, "VMExtensionProvisioningError", "A user has let the machine fail.")
+			},
+			sim.StopInstance:     func(on sim.Resource) error { return c.Stop(on.Instance) },
+			sim.RecreateInstance: nil, sim.DetachInstance: func(on sim.Resource) error { return c.Detach(on.Instance) },
+			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
+			sim.Autoscale: nil, sim.UpgradeGroup: nil, sim.StopGroup: nil, sim.StartGroup: nil,
+		}.WithPools(AgentPoolActions(c)),
+		Snapshot: func() sim.Snapshot { return c.State().snapshot() },
 		Denied: sim.Fault{Code: "AuthorizationFailed",
 			Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
 		NoCapacity: "Allocation failed",
@@ -39,11 +45,8 @@ func AgentPoolBehavior() sim.GroupBehavior {
 	return sim.GroupBehavior{BusyAfterChange: true, Bootstraps: true}
 }
 
-// outOfBand runs the actions of a user of the portal or of another tool.
-type outOfBand struct{ *Cloud }
-
 // makeGroup makes a scale set as another tool would, of one size and without machines.
-func (c outOfBand) makeGroup(on sim.Resource) error {
+func (c *Cloud) makeGroup(on sim.Resource) error {
 	first := c.subscriptions[0]
 	if len(first.Groups) == 0 || len(first.Groups[0].Clusters) == 0 {
 		return fmt.Errorf("subscription %s has no group with a network", first.ID)

@@ -36,10 +36,15 @@ func TestDeeds(t *testing.T) {
 		for _, d := range []sim.Action{
 			sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.ResumeProcesses,
 			sim.RemoveHooks,
-			sim.MoveToStandby, sim.MarkUnhealthy, sim.RecommendReplacement, sim.RebalanceZones, sim.StartRollout, sim.CancelRollout, sim.FailRollout,
+			sim.MoveToStandby, sim.MarkUnhealthy, sim.RecommendReplacement, sim.RebalanceZones, sim.StartRollout,
 		} {
 			if has, err := hands.Do(d, sim.Resource{}); has || err != nil {
 				t.Errorf("%s: want no such thing in this cloud, got %v, %v", d, has, err)
+			}
+		}
+		for _, d := range []sim.Action{sim.CancelRollout, sim.FailRollout} {
+			if has, err := hands.Do(d, sim.Resource{}); !has || err == nil || !strings.Contains(err.Error(), "name the cluster") {
+				t.Errorf("%s: want a cluster asked for, got %v, %v", d, has, err)
 			}
 		}
 	})
@@ -59,7 +64,11 @@ func TestOwner(t *testing.T) {
 		{"POST", "machines/none/terminate", "", "there is no machine none"},
 		{"POST", "machines/none/detach", "", "there is no machine none"},
 		{"PUT", "attached", `{"Set":"none","Name":"theirs"}`, "there is no scale set none"},
-		{"POST", "machines/none/hug", "", "404"},
+		{"POST", "machines/none/hug", "", `action "hug" is none of`},
+		{"POST", "faults", `{"kind":"throttle","action":"VirtualMachineScaleSets_Gett"}`, `action "VirtualMachineScaleSets_Gett" is none of`},
+		{"POST", "faults", `{"kind":"throttle","action":"virtualMachineScaleSets*"}`, `"VirtualMachineScaleSets_Get"`},
+		{"POST", "faults", `{"kind":"throttle","service":"kompute"}`, `service "kompute" is none of ["authorization" "compute"`},
+		{"POST", "faults", `{"kind":"no-capacity","zone":"4"}`, `zone "4" is none of ["1" "2" "3"]`},
 		{"GET", "state", "", `"Sets": []`},
 	} {
 		if _, _, got := ask(t, w.cloud, c.method, sim.AdminPath+c.path, c.body); !strings.Contains(got, c.want) || c.want == "" && got != "" {

@@ -222,6 +222,10 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 		{"the grace period has bounds", []func(*scaleSet){watched, repaired("Replace"),
 			func(s *scaleSet) { s.Properties.AutomaticRepairsPolicy.GracePeriod = to.Ptr("PT5M") }},
 			"InvalidParameter", "PT10M to PT90M"},
+		{"a batch is at most all machines", []func(*scaleSet){watched, upgrading("Rolling",
+			&armcompute.RollingUpgradePolicy{MaxBatchInstancePercent: to.Ptr[int32](101)})}, "InvalidParameter", "'5' and '100'"},
+		{"and has a least share", []func(*scaleSet){watched, upgrading("Rolling",
+			&armcompute.RollingUpgradePolicy{MaxUnhealthyInstancePercent: to.Ptr[int32](4)})}, "InvalidParameter", "'5' and '100'"},
 		{"surge is not simulated", []func(*scaleSet){watched, upgrading("Rolling", &armcompute.RollingUpgradePolicy{MaxSurge: to.Ptr(true)})},
 			"NotSupported", "maxSurge"},
 	} {

@@ -136,91 +136,109 @@ func edit(d map[string]any, path string, v any) {
 
 const profile = "properties.virtualMachineProfile."
 
+// invalidScaleSetsCases are the cases of TestInvalidScaleSets.
+var invalidScaleSetsCases = []struct {
+	reason, mode, path string
+	value              any
+	status             int
+	code, words        string
+}{
+	{reason: "no location", path: "location", status: 400, code: "LocationRequired"},
+	{reason: "a location that is not there", path: "location", value: "moon", status: 400, code: "LocationNotAvailableForResourceType"},
+	{reason: "no size", path: "sku.name", status: 400, code: "InvalidParameter", words: "sku.name"},
+	{reason: "a size that does not exist", path: "sku.name", value: "Standard_Z9", status: 400, code: "InvalidParameter",
+		words: "Standard_Z9 provided for the VM size is not valid"},
+	{reason: "more machines than a scale set holds", path: "sku.capacity", value: 1001, status: 409, code: "OperationNotAllowed",
+		words: "1000"},
+	{reason: "no profile", path: "properties.virtualMachineProfile", status: 400, code: "InvalidParameter"},
+	{reason: "a zone that is not there", path: "zones", value: []any{"4"}, status: 400, code: "InvalidAvailabilityZone"},
+	{reason: "zones where there are none", path: "zones", value: []any{"1"}, mode: "northcentralus", status: 400,
+		code: "AvailabilityZonesNotSupportedInRegion"},
+	{reason: "balance without zones", path: "properties.zoneBalance", value: true, status: 400, code: "InvalidParameter"},
+	{reason: "six fault domains", path: "properties.platformFaultDomainCount", value: 6, status: 400, code: "InvalidParameter"},
+	{reason: "a slash in a tag", path: "tags", value: map[string]any{"a/b": "c"}, status: 400, code: "InvalidTagNameCharacters"},
+	{reason: "too many tags", path: "tags", value: tags(51), status: 400, code: "InvalidNumberOfTags"},
+	{reason: "a value of a tag that is too long", path: "tags", value: map[string]any{"a": strings.Repeat("v", 257)}, status: 400,
+		code: "InvalidTagValueLength"},
+	{reason: "uniform without an upgrade policy", path: "properties.upgradePolicy", status: 400, code: "InvalidParameter",
+		words: "upgradePolicy"},
+	{reason: "flexible without a version of its network", mode: "Flexible", path: profile + "networkProfile.networkApiVersion", status: 400,
+		code: "InvalidParameter"},
+	{reason: "flexible that makes too many", mode: "Flexible", path: "properties.overprovision", value: false, status: 400,
+		code: "InvalidParameter"},
+	{reason: "flexible with an identity of its own", mode: "Flexible", path: "identity.type", value: "SystemAssigned", status: 400,
+		code: "InvalidParameter", words: "SystemAssigned"},
+	{reason: "no name of computers", path: profile + "osProfile.computerNamePrefix", status: 400, code: "InvalidParameter"},
+	{reason: "a name of computers that is none", path: profile + "osProfile.computerNamePrefix", value: "a_b", status: 400,
+		code: "InvalidParameter"},
+	{reason: "a name that is too long for Windows", path: profile + "storageProfile.osDisk.osType", value: "Windows", status: 400,
+		code: "InvalidParameter"},
+	{reason: "no user", path: profile + "osProfile.adminUsername", status: 400, code: "InvalidParameter"},
+	{reason: "custom data that is no base64", path: profile + "osProfile.customData", value: "#cloud-config", status: 400,
+		code: "InvalidParameter", words: "Base64"},
+	{reason: "custom data that is too large", path: profile + "osProfile.customData", value: strings.Repeat("AAAA", 21846), status: 400,
+		code: "InvalidParameter", words: "87380"},
+	{reason: "no key and no password", path: profile + "osProfile.linuxConfiguration.ssh", status: 400, code: "InvalidParameter"},
+	{reason: "no image", path: profile + "storageProfile.imageReference", status: 400, code: "InvalidParameter"},
+	{reason: "an image that was not published", path: profile + "storageProfile.imageReference.communityGalleryImageId",
+		value: "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404,
+		code: "GalleryImageNotFound"},
+	{reason: "an ID that is no image's", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "x", status: 400,
+		code: "InvalidParameter"},
+	{reason: "an image of a gallery that is not there", path: profile + "storageProfile.imageReference.communityGalleryImageId",
+		value: "/CommunityGalleries/unknown-0/Images/capi-ubun2-2404/Versions/1.33.1", status: 404, code: "GalleryImageNotFound"},
+	{reason: "an image at an address", path: profile + "storageProfile.osDisk.image",
+		value: map[string]any{"uri": "http://169.254.169.254/noble.vhd"}, status: 400, code: "InvalidParameter", words: "imageReference"},
+	{reason: "a disk that is too large", path: profile + "storageProfile.osDisk.diskSizeGB", value: 4096, status: 400,
+		code: "InvalidParameter", words: "'1' and '4095'"},
+	{reason: "a data disk of no size", path: profile + "storageProfile.dataDisks",
+		value: []any{map[string]any{"lun": 1, "createOption": "Empty", "diskSizeGB": -1}}, status: 400, code: "InvalidParameter",
+		words: "dataDisk.diskSizeGB"},
+	{reason: "an image of one's own that is not there", path: profile + "storageProfile.imageReference", value: map[string]any{"id": "/x"},
+		status: 404, code: "NotFound"},
+	{reason: "half an offer", path: profile + "storageProfile.imageReference", value: map[string]any{"publisher": "x"}, status: 400,
+		code: "InvalidParameter"},
+	{reason: "an offer without Kubernetes of that version", path: profile + "storageProfile.imageReference",
+		value:  map[string]any{"publisher": "cncf-upstream", "offer": "capi", "sku": "ubuntu-2204-gen1", "version": "199.1.20230101"},
+		status: 404, code: "PlatformImageNotFound"},
+	{reason: "two disks at one place", path: profile + "storageProfile.dataDisks", value: disks, status: 400, code: "InvalidParameter"},
+	{reason: "an ultra disk that was not enabled", path: profile + "storageProfile.dataDisks",
+		value:  []any{map[string]any{"lun": 1, "createOption": "Empty", "managedDisk": map[string]any{"storageAccountType": "UltraSSD_LRS"}}},
+		status: 400, code: "InvalidParameter"},
+	{reason: "eviction without spot", path: profile + "evictionPolicy", value: "Delete", status: 400, code: "InvalidParameter"},
+	{reason: "a notice that is too long", path: profile + "scheduledEventsProfile.terminateNotificationProfile",
+		value: map[string]any{"enable": true, "notBeforeTimeout": "PT20M"}, status: 400, code: "InvalidParameter"},
+	{reason: "firmware settings without a security type", path: profile + "securityProfile.uefiSettings",
+		value: map[string]any{"secureBootEnabled": true}, status: 400, code: "InvalidParameter"},
+	{reason: "confidential machines of a common size", path: profile + "securityProfile.securityType", value: "ConfidentialVM", status: 400,
+		code: "BadRequest"},
+	{reason: "a subnet that is not there", path: profile + "networkProfile.networkInterfaceConfigurations",
+		value: []any{map[string]any{"name": "n", "properties": map[string]any{"primary": true,
+			"ipConfigurations": []any{map[string]any{"name": "i", "properties": map[string]any{"subnet": map[string]any{"id": "/gone"}}}}}}},
+		status: 400, code: "InvalidResourceReference", words: "/gone"},
+	{reason: "no network", path: profile + "networkProfile.networkInterfaceConfigurations", status: 400, code: "InvalidParameter"},
+	{reason: "an identity that is not there", path: "identity",
+		value: map[string]any{"type": "UserAssigned", "userAssignedIdentities": map[string]any{"/gone": map[string]any{}}}, status: 400,
+		code: "FailedIdentityOperation"},
+	{reason: "no identity named", path: "identity", value: map[string]any{"type": "UserAssigned"}, status: 400,
+		code: "InvalidIdentityValues"},
+}
+
+// tags are as many tags.
+func tags(n int) map[string]any {
+	out := map[string]any{}
+	for i := range n {
+		out["t"+strings.Repeat("x", i)] = "v"
+	}
+	return out
+}
+
+var disks = []any{map[string]any{"lun": 1, "createOption": "Empty"}, map[string]any{"lun": 1, "createOption": "Empty"}}
+
 func TestInvalidScaleSets(t *testing.T) {
 	w := newInventory(t, azure.Options{})
 	defer func() { w.must(w.cloud.Close()) }()
-	many := map[string]any{}
-	for i := range 51 {
-		many["t"+strings.Repeat("x", i)] = "v"
-	}
-	disks := []any{map[string]any{"lun": 1, "createOption": "Empty"}, map[string]any{"lun": 1, "createOption": "Empty"}}
-	for _, c := range []struct {
-		reason, mode, path string
-		value              any
-		status             int
-		code, words        string
-	}{
-		{reason: "no location", path: "location", status: 400, code: "LocationRequired"},
-		{reason: "a location that is not there", path: "location", value: "moon", status: 400, code: "LocationNotAvailableForResourceType"},
-		{reason: "no size", path: "sku.name", status: 400, code: "InvalidParameter", words: "sku.name"},
-		{reason: "a size that does not exist", path: "sku.name", value: "Standard_Z9", status: 400, code: "InvalidParameter",
-			words: "Standard_Z9 provided for the VM size is not valid"},
-		{reason: "more machines than a scale set holds", path: "sku.capacity", value: 1001, status: 409, code: "OperationNotAllowed",
-			words: "1000"},
-		{reason: "no profile", path: "properties.virtualMachineProfile", status: 400, code: "InvalidParameter"},
-		{reason: "a zone that is not there", path: "zones", value: []any{"4"}, status: 400, code: "InvalidAvailabilityZone"},
-		{reason: "zones where there are none", path: "zones", value: []any{"1"}, mode: "northcentralus", status: 400,
-			code: "AvailabilityZonesNotSupportedInRegion"},
-		{reason: "balance without zones", path: "properties.zoneBalance", value: true, status: 400, code: "InvalidParameter"},
-		{reason: "six fault domains", path: "properties.platformFaultDomainCount", value: 6, status: 400, code: "InvalidParameter"},
-		{reason: "a slash in a tag", path: "tags", value: map[string]any{"a/b": "c"}, status: 400, code: "InvalidTagNameCharacters"},
-		{reason: "too many tags", path: "tags", value: many, status: 400, code: "InvalidNumberOfTags"},
-		{reason: "a value of a tag that is too long", path: "tags", value: map[string]any{"a": strings.Repeat("v", 257)}, status: 400,
-			code: "InvalidTagValueLength"},
-		{reason: "uniform without an upgrade policy", path: "properties.upgradePolicy", status: 400, code: "InvalidParameter",
-			words: "upgradePolicy"},
-		{reason: "flexible without a version of its network", mode: "Flexible", path: profile + "networkProfile.networkApiVersion", status: 400,
-			code: "InvalidParameter"},
-		{reason: "flexible that makes too many", mode: "Flexible", path: "properties.overprovision", value: false, status: 400,
-			code: "InvalidParameter"},
-		{reason: "flexible with an identity of its own", mode: "Flexible", path: "identity.type", value: "SystemAssigned", status: 400,
-			code: "InvalidParameter", words: "SystemAssigned"},
-		{reason: "no name of computers", path: profile + "osProfile.computerNamePrefix", status: 400, code: "InvalidParameter"},
-		{reason: "a name of computers that is none", path: profile + "osProfile.computerNamePrefix", value: "a_b", status: 400,
-			code: "InvalidParameter"},
-		{reason: "a name that is too long for Windows", path: profile + "storageProfile.osDisk.osType", value: "Windows", status: 400,
-			code: "InvalidParameter"},
-		{reason: "no user", path: profile + "osProfile.adminUsername", status: 400, code: "InvalidParameter"},
-		{reason: "custom data that is no base64", path: profile + "osProfile.customData", value: "#cloud-config", status: 400,
-			code: "InvalidParameter", words: "Base64"},
-		{reason: "custom data that is too large", path: profile + "osProfile.customData", value: strings.Repeat("AAAA", 21846), status: 400,
-			code: "InvalidParameter", words: "87380"},
-		{reason: "no key and no password", path: profile + "osProfile.linuxConfiguration.ssh", status: 400, code: "InvalidParameter"},
-		{reason: "no image", path: profile + "storageProfile.imageReference", status: 400, code: "InvalidParameter"},
-		{reason: "an image that was not published", path: profile + "storageProfile.imageReference.communityGalleryImageId",
-			value: "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404,
-			code: "GalleryImageNotFound"},
-		{reason: "an ID that is no image's", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "x", status: 400,
-			code: "InvalidParameter"},
-		{reason: "an image of one's own that is not there", path: profile + "storageProfile.imageReference", value: map[string]any{"id": "/x"},
-			status: 404, code: "NotFound"},
-		{reason: "half an offer", path: profile + "storageProfile.imageReference", value: map[string]any{"publisher": "x"}, status: 400,
-			code: "InvalidParameter"},
-		{reason: "an offer without Kubernetes of that version", path: profile + "storageProfile.imageReference",
-			value:  map[string]any{"publisher": "cncf-upstream", "offer": "capi", "sku": "ubuntu-2204-gen1", "version": "199.1.20230101"},
-			status: 404, code: "PlatformImageNotFound"},
-		{reason: "two disks at one place", path: profile + "storageProfile.dataDisks", value: disks, status: 400, code: "InvalidParameter"},
-		{reason: "an ultra disk that was not enabled", path: profile + "storageProfile.dataDisks",
-			value:  []any{map[string]any{"lun": 1, "createOption": "Empty", "managedDisk": map[string]any{"storageAccountType": "UltraSSD_LRS"}}},
-			status: 400, code: "InvalidParameter"},
-		{reason: "eviction without spot", path: profile + "evictionPolicy", value: "Delete", status: 400, code: "InvalidParameter"},
-		{reason: "a notice that is too long", path: profile + "scheduledEventsProfile.terminateNotificationProfile",
-			value: map[string]any{"enable": true, "notBeforeTimeout": "PT20M"}, status: 400, code: "InvalidParameter"},
-		{reason: "firmware settings without a security type", path: profile + "securityProfile.uefiSettings",
-			value: map[string]any{"secureBootEnabled": true}, status: 400, code: "InvalidParameter"},
-		{reason: "confidential machines of a common size", path: profile + "securityProfile.securityType", value: "ConfidentialVM", status: 400,
-			code: "BadRequest"},
-		{reason: "a subnet that is not there", path: profile + "networkProfile.networkInterfaceConfigurations",
-			value: []any{map[string]any{"name": "n", "properties": map[string]any{"primary": true,
-				"ipConfigurations": []any{map[string]any{"name": "i", "properties": map[string]any{"subnet": map[string]any{"id": "/gone"}}}}}}},
-			status: 400, code: "InvalidResourceReference", words: "/gone"},
-		{reason: "no network", path: profile + "networkProfile.networkInterfaceConfigurations", status: 400, code: "InvalidParameter"},
-		{reason: "an identity that is not there", path: "identity",
-			value: map[string]any{"type": "UserAssigned", "userAssignedIdentities": map[string]any{"/gone": map[string]any{}}}, status: 400,
-			code: "FailedIdentityOperation"},
-		{reason: "no identity named", path: "identity", value: map[string]any{"type": "UserAssigned"}, status: 400,
-			code: "InvalidIdentityValues"},
-	} {
+	for _, c := range invalidScaleSetsCases {
 		t.Run(c.reason, func(t *testing.T) {
 			mode := "Uniform"
 			if c.mode == "Flexible" {

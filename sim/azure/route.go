@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // route is one operation.
@@ -16,7 +18,7 @@ type route = arm.Route[*inventory]
 // The versions that are spoken, the oldest first.
 var (
 	authVersions      = []string{"2020-10-01-preview", "2022-04-01"}
-	resourcesVersions = []string{"2019-10-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2025-04-01"}
+	resourcesVersions = []string{"2019-10-01", "2020-06-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2025-04-01"}
 	msiVersions       = []string{"2018-11-30", "2023-01-31", "2024-11-30"}
 	networkVersions   = []string{"2020-11-01", "2022-07-01", "2023-09-01", "2024-05-01", "2024-07-01", "2025-01-01", "2025-03-01"}
 )
@@ -30,65 +32,72 @@ const (
 
 // routes are all operations.
 func routes() []route {
-	return append(arm.RoutesOf(func(w *inventory) *compute.Service { return w.compute }, compute.Routes()), append(
-		arm.RoutesOf(func(w *inventory) *containerservice.Service { return w.containers }, containerservice.Routes()), otherRoutes()...)...)
+	return slices.Concat(
+		core.RoutesOf(func(w *inventory) *compute.Service { return w.compute }, compute.Routes()),
+		core.RoutesOf(func(w *inventory) *containerservice.Service { return w.containers }, containerservice.Routes()),
+		core.RoutesOf(func(w *inventory) *roles { return w.roles }, roleRoutes()),
+		core.RoutesOf(func(w *inventory) *environment { return w.environment }, environmentRoutes()),
+	)
 }
 
-func otherRoutes() []route {
-	r := func(service, method, path, name, permission string, versions []string, run func(*inventory, *arm.Call) (*arm.Answer, error)) route {
-		return route{Service: service, Method: method, Pattern: path, Name: name, Permission: permission, Mutating: method != http.MethodGet,
-			Versions: versions, Run: run}
+// of returns an operation of a part.
+func of[P any](service, method, path, name, permission string, versions []string,
+	run func(P, *arm.Call) (*arm.Answer, error),
+) arm.Route[P] {
+	return arm.Route[P]{
+		Service: service, Method: method, Pattern: path, Name: name, Versions: versions, Permissions: []string{permission},
+		Mutating: method != http.MethodGet, Run: run,
 	}
+}
+
+func roleRoutes() []arm.Route[*roles] {
+	return []arm.Route[*roles]{
+		of("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write",
+			authVersions, (*roles).putAssignment),
+		of("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read",
+			authVersions, (*roles).getAssignment),
+		of("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete",
+			"Microsoft.Authorization/roleAssignments/delete", authVersions, (*roles).deleteAssignment),
+		of("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read",
+			authVersions, (*roles).listAssignments),
+		of("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read",
+			authVersions, (*roles).getDefinition),
+		of("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions,
+			(*roles).listDefinitions),
+	}
+}
+
+func environmentRoutes() []arm.Route[*environment] {
 	network := groupPath + "/providers/microsoft.network/"
-	return []route{
-		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write",
-			authVersions, viaRoles((*roles).putAssignment)),
-		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read",
-			authVersions, viaRoles((*roles).getAssignment)),
-		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete",
-			authVersions, viaRoles((*roles).deleteAssignment)),
-		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read",
-			authVersions, viaRoles((*roles).listAssignments)),
-		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read",
-			authVersions, viaRoles((*roles).getDefinition)),
-		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions,
-			viaRoles((*roles).listDefinitions)),
-		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions,
-			viaEnvironment((*environment).getTags)),
-		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
-			viaEnvironment((*environment).putTags)),
-		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
-			viaEnvironment((*environment).patchTags)),
-		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read",
-			resourcesVersions, viaEnvironment((*environment).getResource)),
-		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get",
-			"Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read",
-			networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get",
-			"Microsoft.Network/virtualNetworks/subnets/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions,
-			viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get",
-			"Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get",
-			"Microsoft.Network/networkSecurityGroups/read", networkVersions, viaEnvironment((*environment).getResource)),
+	return []arm.Route[*environment]{
+		of("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions,
+			(*environment).getTags),
+		of("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
+			(*environment).putTags),
+		of("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
+			(*environment).patchTags),
+		of("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read",
+			resourcesVersions, (*environment).getResource),
+		of("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get",
+			"Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, (*environment).getResource),
+		of("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read",
+			networkVersions, (*environment).getResource),
+		of("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get",
+			"Microsoft.Network/virtualNetworks/subnets/read", networkVersions, (*environment).getResource),
+		of("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read",
+			networkVersions, (*environment).getResource),
+		of("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get",
+			"Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, (*environment).getResource),
+		of("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get",
+			"Microsoft.Network/networkSecurityGroups/read", networkVersions, (*environment).getResource),
 	}
 }
 
 // find is the route of a request. Where none is, the error says what of it is unknown.
 func find(method, path, version string) (*route, map[string]string, error) {
-	known := false
-	for i := range allRoutes {
-		r := &allRoutes[i]
-		vars, ok := r.Matches(path)
-		if !ok {
-			continue
-		}
-		known = true
-		if r.Method == method {
-			return r, vars, nil
-		}
+	r, vars, known := core.Find(allRoutes, method, path, arm.Matches)
+	if r != nil {
+		return r, vars, nil
 	}
 	if known {
 		return nil, nil, arm.Refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed",
@@ -174,11 +183,5 @@ func unknownPath(method, path, version string) *arm.Error {
 		"The resource type '%s' could not be found in the namespace '%s' for api version '%s'.", a.kind, a.namespace, version)
 }
 
-// These functions return an operation of a part as one of the inventory.
-func viaEnvironment(f func(*environment, *arm.Call) (*arm.Answer, error)) func(*inventory, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *inventory) *environment { return w.environment }, f)
-}
-
-func viaRoles(f func(*roles, *arm.Call) (*arm.Answer, error)) func(*inventory, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *inventory) *roles { return w.roles }, f)
-}
+// known are the names that the rules of faults can match.
+func known() sim.Known { return core.Known(allRoutes, arm.ZoneNames()) }

@@ -1,16 +1,13 @@
 package azure
 
 import (
-	"errors"
-	"fmt"
 	"sync"
-	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Options say what a simulated Azure is made of; the zero value is the default subscription in memory, whose clients need any token.
@@ -32,13 +29,17 @@ type Options struct {
 	Limits Limits
 	// LiveTags lets machines of uniform scale sets show the scale set's tags of now instead of those they were made with.
 	LiveTags bool
+	// AKS is how AKS behaves where that is not certain.
+	AKS containerservice.Behavior
 }
 
 // Cloud is a simulated Azure. It is an http.Handler for Resource Manager and the token endpoints at once.
 type Cloud struct {
-	*server.Base
-	buckets  sim.Buckets
+	*core.Cloud[*inventory]
+	*core.Limits[core.Rate]
+	buckets  core.Buckets
 	liveTags bool
+	behavior containerservice.Behavior
 	// guarded is true if tokens are checked.
 	guarded bool
 
@@ -49,69 +50,53 @@ type Cloud struct {
 	// AKS is what a user or AKS itself does to managed clusters by hand.
 	AKS containerservice.Portal
 
-	limits        Limits
 	subscriptions []Subscription
-	inventory     *inventory
 }
 
 // New makes a simulated Azure and powers on again what ran when the directory was last used.
 func New(o Options) (*Cloud, error) {
-	base, err := server.Open(server.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit})
+	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
+		Known: known()})
 	if err != nil {
 		return nil, err
 	}
 	if len(o.Subscriptions) == 0 {
 		o.Subscriptions = []Subscription{DefaultSubscription()}
 	}
-	c := &Cloud{Base: base, limits: DocumentedLimits(), subscriptions: o.Subscriptions, liveTags: o.LiveTags, guarded: len(o.Applications) > 0}
-	if o.Limits != nil {
-		c.limits = o.Limits
+	if o.Limits == nil {
+		o.Limits = DocumentedLimits()
 	}
+	c := &Cloud{Limits: core.NewLimits(o.Limits), subscriptions: o.Subscriptions, liveTags: o.LiveTags, behavior: o.AKS,
+		guarded: len(o.Applications) > 0}
 	if len(o.Applications) == 0 {
 		o.Applications = []Application{DefaultApplication()}
 	}
+	c.Cloud = core.NewCloud(base, c.load, func(_ string, w *inventory) { w.seed(o) })
 	c.portal = portal{Portal: compute.NewPortal(c.byCompute), cloud: c}
 	c.AKS = containerservice.NewPortal(func(f func(*containerservice.Service) error) error {
 		return c.by(func(w *inventory) error { return f(w.containers) })
 	})
 	c.Admin = c.adminHandler()
-	if err := c.restore(o.Applications); err != nil {
-		return nil, errors.Join(err, c.Store.Close())
-	}
-	return c, nil
+	return c, c.Run("")
 }
 
-// restore loads what there was, or seeds what there is from the start, and powers on the machines that ran.
-func (c *Cloud) restore(applications []Application) error {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	c.inventory = newInventory(c)
-	if err := c.inventory.tables().Load(c.Store.Docs()); err != nil {
-		return err
-	}
-	w := c.inventory
-	w.Now = time.Now()
-	w.Touch()
-	for _, s := range c.subscriptions {
+// load returns what the cloud holds by the rows of its tables.
+func (c *Cloud) load(_ string, docs core.Docs, _ bool) (*inventory, error) {
+	w := newInventory(c)
+	return w, w.Tables().Load(docs)
+}
+
+// seed adds what there is from the start and powers on the machines that ran.
+func (w *inventory) seed(o Options) {
+	for _, s := range o.Subscriptions {
 		w.environment.seed(s)
 	}
-	for _, a := range applications {
+	for _, a := range o.Applications {
 		if w.secrets.Get(a.key()) == nil {
 			w.secrets.Put(a.key(), &a)
 		}
 	}
 	w.compute.Resume()
-	return server.Run(c.Base, w, w.Now)
-}
-
-// asOf is the world as it was: for reads that are stale. It must not be written to.
-func (c *Cloud) asOf(at time.Time, calls int) (*inventory, error) {
-	old := newInventory(c)
-	if err := old.tables().Load(c.Store.DocsBefore(at, calls)); err != nil {
-		return nil, fmt.Errorf("load an older state: %w", err)
-	}
-	old.Now = c.inventory.Now
-	return old, nil
 }
 
 // settings are what the inventory and its earlier states share.
@@ -124,8 +109,5 @@ func (c *Cloud) settings() arm.Settings {
 	}}
 }
 
-// held returns all that the cloud holds. c.Mu is held.
-func (c *Cloud) held() (*inventory, error) { return c.inventory, nil }
-
 // by does something by hand.
-func (c *Cloud) by(f func(*inventory) error) error { return server.ByHand(c.Base, c.held, f) }
+func (c *Cloud) by(f func(*inventory) error) error { return c.ByHand("", f) }

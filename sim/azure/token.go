@@ -18,8 +18,8 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
 )
 
 const (
@@ -80,12 +80,13 @@ type claims struct {
 }
 
 // tokenRequest is a request of the token endpoint.
-type tokenRequest struct{ *exchange }
+type tokenRequest struct{ exchange *exchange }
 
 // isToken reports whether the request is one for a token, or for where to get one.
 func (x tokenRequest) isToken() bool {
-	return x.Path == metadataPath || strings.HasSuffix(x.Path, "/oauth2/v2.0/token") || strings.HasSuffix(x.Path, "/oauth2/token") ||
-		strings.HasSuffix(x.Path, "/.well-known/openid-configuration") || strings.HasSuffix(x.Path, "/discovery/instance")
+	path := x.exchange.Path
+	return path == metadataPath || strings.HasSuffix(path, "/oauth2/v2.0/token") || strings.HasSuffix(path, "/oauth2/token") ||
+		strings.HasSuffix(path, "/.well-known/openid-configuration") || strings.HasSuffix(path, "/discovery/instance")
 }
 
 // serveToken answers for the token endpoints.
@@ -93,11 +94,11 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	var body document.Object
 	var err error
 	switch {
-	case strings.HasSuffix(x.Path, "/discovery/instance"):
+	case strings.HasSuffix(x.exchange.Path, "/discovery/instance"):
 		body = x.discovery()
-	case strings.HasSuffix(x.Path, "/.well-known/openid-configuration"):
+	case strings.HasSuffix(x.exchange.Path, "/.well-known/openid-configuration"):
 		body = x.configuration()
-	case x.Path == metadataPath:
+	case x.exchange.Path == metadataPath:
 		body, err = x.managedToken()
 	default:
 		body, err = x.clientToken()
@@ -109,26 +110,26 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(document.Written(body))) // the client went away
-	x.Path = strings.TrimPrefix(x.Path, "/")
-	x.log(code)
+	x.exchange.Asked.Resource = strings.TrimPrefix(x.exchange.Path, "/")
+	x.exchange.Log(code)
 }
 
 // tenant is the directory that a token is asked of.
 func (x tokenRequest) tenant() string {
-	tenant, _, _ := strings.Cut(strings.Trim(x.Path, "/"), "/")
+	tenant, _, _ := strings.Cut(strings.Trim(x.exchange.Path, "/"), "/")
 	return tenant
 }
 
 func (x tokenRequest) discovery() document.Object {
-	host := x.Request.Host
+	host := x.exchange.Request.Host
 	return document.Object{
-		"tenant_discovery_endpoint": x.Base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
+		"tenant_discovery_endpoint": x.exchange.Base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
 		"metadata": []any{document.Object{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
 	}
 }
 
 func (x tokenRequest) configuration() document.Object {
-	at := x.Base() + "/" + x.tenant()
+	at := x.exchange.Base() + "/" + x.tenant()
 	return document.Object{
 		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
 		"device_authorization_endpoint": at + "/oauth2/v2.0/devicecode", "jwks_uri": at + "/discovery/v2.0/keys",
@@ -137,12 +138,12 @@ func (x tokenRequest) configuration() document.Object {
 
 // clientToken gives a token to an application that shows a secret or an assertion.
 func (x tokenRequest) clientToken() (document.Object, error) {
-	form, err := url.ParseQuery(string(x.Body))
+	form, err := url.ParseQuery(string(x.exchange.Body))
 	if err != nil || form.Get("grant_type") != "client_credentials" {
 		return nil, arm.Refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.",
 			form.Get("grant_type"))
 	}
-	a := x.cloud.application(x.tenant(), form.Get("client_id"))
+	a := x.exchange.cloud.application(x.tenant(), form.Get("client_id"))
 	if a == nil {
 		return nil, arm.Refuse(http.StatusBadRequest, "unauthorized_client",
 			"AADSTS700016: Application with identifier '%s' was not found in the directory '%s'.", form.Get("client_id"), x.tenant())
@@ -175,7 +176,7 @@ func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 	if err != nil {
 		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS50027: JWT token is invalid or malformed.")
 	}
-	if said.Expires > 0 && x.Began.Unix() >= said.Expires {
+	if said.Expires > 0 && x.exchange.Began.Unix() >= said.Expires {
 		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
 	}
 	if slices.Contains(a.Federated, Federation{Issuer: said.Issuer, Subject: said.Subject}) || signedBy(a.Certificates, assertion) {
@@ -221,29 +222,31 @@ func signedBy(certificates []string, token string) bool {
 
 // managedToken gives a token to a machine's managed identity.
 func (x tokenRequest) managedToken() (document.Object, error) {
-	if x.Request.Header.Get("Metadata") != "true" {
+	if x.exchange.Request.Header.Get("Metadata") != "true" {
 		return nil, arm.Refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
 	}
-	for _, a := range x.cloud.applications() {
+	for _, a := range x.exchange.cloud.applications() {
 		if !a.Managed {
 			continue
 		}
-		if id := x.Query.Get("client_id"); id != "" && !strings.EqualFold(id, a.ClientID) {
+		if id := x.exchange.Query.Get("client_id"); id != "" && !strings.EqualFold(id, a.ClientID) {
 			continue
 		}
-		if id := x.Query.Get("msi_res_id") + x.Query.Get("mi_res_id"); id != "" && !strings.EqualFold(id, a.ResourceID) {
+		if id := x.exchange.Query.Get("msi_res_id") + x.exchange.Query.Get("mi_res_id"); id != "" && !strings.EqualFold(id, a.ResourceID) {
 			continue
 		}
-		return x.issue(&a, x.Query.Get("resource")), nil
+		return x.issue(&a, x.exchange.Query.Get("resource")), nil
 	}
 	return nil, arm.Refuse(http.StatusBadRequest, "invalid_request", "Identity not found")
 }
 
 // issue makes an access token.
 func (x tokenRequest) issue(a *Application, resource string) document.Object {
-	expires := x.Began.Add(tokenLife)
-	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
-	if x.Path == metadataPath {
+	expires := x.exchange.Began.Add(tokenLife)
+	token := x.exchange.cloud.sign(claims{
+		Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix(),
+	})
+	if x.exchange.Path == metadataPath {
 		return document.Object{
 			"access_token": token, "expires_in": strconv.Itoa(int(tokenLife.Seconds())), "expires_on": strconv.Itoa(int(expires.Unix())),
 			"resource":   resource,
@@ -258,13 +261,13 @@ func (x tokenRequest) issue(a *Application, resource string) document.Object {
 func (c *Cloud) sign(what claims) string {
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
 	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
-	return token + "." + server.Sign(c.Base, token)
+	return token + "." + core.Sign(c.Base, token)
 }
 
 // readClaims reads the claims of a token without checking its signature.
 func readClaims(token string) (claims, error) {
 	var out claims
-	b, err := server.Payload(token)
+	b, err := core.Payload(token)
 	if err != nil {
 		return out, err
 	}

@@ -50,7 +50,7 @@ func (x *exchange) authenticate() error {
 func (c *Cloud) account(email string) *Account {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	return c.inventory.accounts.Get(email)
+	return c.Worlds[""].accounts.Get(email)
 }
 
 // authorize checks that the caller has the permissions that the operation needs on the resource of its path.

@@ -82,7 +82,9 @@ func TestListsHaveFilters(t *testing.T) {
 			"properties.labels.muster-dev_owner-id=x-1": "a2",
 			"properties.labels.muster-dev_owner-id:*":   "a2",
 			"NOT name=b1": "a1 a2",
-			"name=none":   "",
+			"selfLink eq https://www.googleapis.com/compute/v1/projects/simulated-project/global/instanceTemplates/a.*": "a1 a2",
+			"(selfLink = https://www.googleapis.com/compute/v1/projects/simulated-project/global/instanceTemplates/b1)": "b1",
+			"name=none": "",
 		} {
 			var names []string
 			for _, one := range document.Objects(w.get(base+"/global/instanceTemplates?filter="+url.QueryEscape(filter)), "items") {
@@ -245,12 +247,36 @@ func TestBadRequests(t *testing.T) {
 			{"percent of a small group", group(doc{"updatePolicy": doc{"maxSurge": doc{"percent": 10}}}), 400, "invalid"},
 			{"a health check that does not exist", group(doc{"autoHealingPolicies": []any{doc{"healthCheck": "global/healthChecks/none"}}}), 404,
 				"notFound"},
+			{"more than all percent", group(doc{"targetSize": 20, "updatePolicy": doc{"maxSurge": doc{"percent": 101}}}), 400, "invalid"},
+			{"a share of a version below nothing", group(doc{"instanceTemplate": nil, "versions": []any{doc{"instanceTemplate": first},
+				doc{"instanceTemplate": first, "targetSize": doc{"percent": -1}}}}), 400, "invalid"},
+			{"a template at a link-local address", group(doc{
+				"instanceTemplate": strings.Replace(first, "www.googleapis.com", "169.254.169.254", 1)}), 404, "notFound"},
 			{"a label in capitals", group(doc{"allInstancesConfig": doc{"properties": doc{"labels": doc{"Owner": "me"}}}}), 400, "invalid"},
 		} {
 			t.Log(c.why)
 			w.refused(http.MethodPost, groups, c.body, c.status, c.reason)
 		}
 		w.refused(http.MethodPost, base+"/zones/us-central1-x/instanceGroupManagers", group(nil), 404, "notFound")
+		for _, c := range []struct {
+			member string
+			value  any
+			want   string
+		}{
+			{"sourceImage", "http://169.254.169.254/compute/v1/projects/simulated-project/global/images/family/capi-ubuntu-2404-k8s-v1-33",
+				"malformed"},
+			{"sourceImage", "https://images.example/noble.tar.gz", "malformed"},
+			{"sourceImage", "zones/us-central1-a/disks/mine", "malformed"},
+			{"diskSizeGb", "-1", "[1, 65536]"},
+			{"diskSizeGb", "70000", "[1, 65536]"},
+		} {
+			d := compute.Example("t")
+			document.Place(document.Objects(d, "properties.disks")[0], "initializeParams."+c.member, c.value)
+			got := w.refused(http.MethodPost, base+"/global/instanceTemplates", d, 400, "invalid")
+			if !strings.Contains(got, "disks[0].initializeParams."+c.member) || !strings.Contains(got, c.want) {
+				t.Errorf("%s %v: want the field named and %s, got %s", c.member, c.value, c.want, got)
+			}
+		}
 		w.refused(http.MethodGet, "/compute/v1/projects/none/global/instanceTemplates", nil, 404, "notFound")
 		w.refused(http.MethodPost, base+"/global/instanceTemplates", doc{"name": "t", "properties": doc{
 			"machineType": "e2-medium", "disks": []any{doc{"boot": true}}, "networkInterfaces": []any{doc{"network": "global/networks/none"}},

@@ -1,18 +1,18 @@
 package gcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // bodyLimit bounds a request. The largest that is served here is a template with a metadata value of 256 KiB.
@@ -20,7 +20,7 @@ const bodyLimit = 4 << 20
 
 // exchange is one request and its answer.
 type exchange struct {
-	server.Trace
+	core.Trace
 	project.Call
 	cloud  *Cloud
 	route  *route
@@ -29,24 +29,23 @@ type exchange struct {
 
 // ServeHTTP answers a request of a client, or of the simulator's owner below sim.AdminPath.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, ok := server.Receive(c.Base, w, r)
+	body, ok := core.Receive(c.Base, w, r)
 	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: project.Call{Request: r, Header: w.Header(), Path: r.URL.Path,
-		Query: r.URL.Query(), Body: body}}
+	x := &exchange{cloud: c, Trace: core.Begin(c.Base), Call: project.Call{Call: core.NewCall(w, r, body)}}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return
 	}
-	x.route, x.Vars = find(r.Method, x.Path)
+	x.Asked = sim.Request{Service: "google", Action: "?", Resource: x.Path}
+	x.route, x.Vars, _ = core.Find(allRoutes, r.Method, x.Path, project.Matches)
 	if x.route == nil {
-		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, unknownPage(x.Path)) // the client went away
-		x.log("notFound")
+		writeError(w, unknownMethod())
+		x.Log("notFound")
 		return
 	}
+	x.Asked = x.route.Asked(x.subject())
 	out, drop, err := x.answer()
 	code := ""
 	switch {
@@ -62,16 +61,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		write(w, out)
 	}
-	x.log(code)
-}
-
-// log notes the call.
-func (x *exchange) log(code string) {
-	call := sim.Call{Service: "google", Action: "?", Resource: x.Path, Code: code}
-	if x.route != nil {
-		call.Service, call.Action, call.Mutating, call.Resource = x.route.Service, x.route.Name, x.route.Mutating, x.subject()
-	}
-	x.Log(call)
+	x.Log(code)
 }
 
 // subject is the name of what the request is about.
@@ -92,38 +82,15 @@ func (x *exchange) answer() (out *project.Answer, drop bool, err error) {
 	if err := x.authenticate(); err != nil {
 		return nil, false, err
 	}
-	faults := x.cloud.Faults().ForRequest(sim.Request{
-		Service: x.route.Service, Action: x.route.Name, Resource: x.subject(), Mutating: x.route.Mutating, Has: x.says,
+	return core.Answer(x.Request.Context(), x.cloud.Cloud, &x.Trace, x, core.Operation[*inventory, *project.Answer]{
+		Fields: core.JSON{Text: &x.Body}, Admit: x.admit, Idle: idly,
+		Run:   func(w *inventory) (*project.Answer, error) { return x.route.Run(w, &x.Call) },
+		Until: func(a *project.Answer) time.Time { return a.Until },
 	})
-	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (*project.Answer, error) { return x.perform(faults) })
 }
 
-// perform runs the operation, and again for as long as the answer has to wait.
-func (x *exchange) perform(faults []sim.Fault) (*project.Answer, error) {
-	for {
-		out, err := server.Perform(x.cloud.Base, operation{x}, x.route.Mutating, faults)
-		if err != nil || out.Until.IsZero() {
-			return out, err
-		}
-		if !server.Wait(x.Request.Context(), time.Until(out.Until)) {
-			return nil, sim.ErrDropped
-		}
-	}
-}
-
-// operation is what a request asks for, as the frame runs it.
-type operation struct{ *exchange }
-
-// Find returns all that the cloud holds.
-func (x operation) Find() (*inventory, error) { return x.cloud.held() }
-
-// AsOf returns what the cloud held.
-func (x operation) AsOf(_ *inventory, at time.Time, writes int) (*inventory, error) {
-	return x.cloud.asOf(at, writes)
-}
-
-// Admit checks that the project and the place exist, and that the caller may do what is asked.
-func (x operation) Admit(w *inventory) error {
+// admit checks that the project and the place exist, and that the caller may do what is asked.
+func (x *exchange) admit(w *inventory) error {
 	if err := x.checkProject(); err != nil {
 		return err
 	}
@@ -132,14 +99,6 @@ func (x operation) Admit(w *inventory) error {
 	}
 	return w.CheckLocation(&x.Call)
 }
-
-// Write runs an operation that changes something, or what the faults leave of it.
-func (x operation) Write(w *inventory, faults []sim.Fault) (*project.Answer, error) {
-	return x.carryOut(w, faults)
-}
-
-// Read runs an operation that changes nothing.
-func (x operation) Read(w *inventory) (*project.Answer, error) { return x.route.Run(w, &x.Call) }
 
 // checkProject refuses a project that does not exist. Images of other projects can be read as well.
 func (x *exchange) checkProject() error {
@@ -158,15 +117,8 @@ func (x *exchange) checkProject() error {
 // Failed is a fault's error, by default the service's own for an internal failure.
 func (x *exchange) Failed(f sim.Fault) error {
 	e := *project.ToError(errors.New("played"))
-	if f.Code != "" {
-		e.Reason, e.Status = f.Code, http.StatusBadRequest
-	}
-	if f.Message != "" {
-		e.Message = f.Message
-	}
-	if f.Status != 0 {
-		e.Status = f.Status
-	}
+	f.Message = cmp.Or(f.Message, e.Message)
+	e.Reason, e.Message, e.Status = core.Worded(f, e.Reason, e.Message, e.Status)
 	return &e
 }
 

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // poolAction is the body of a request that acts on a node pool. Each action reads what it needs.
@@ -35,25 +35,15 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 
 // serveGKE adds what is done to GKE by hand: PUT gke/clusters and DELETE gke/clusters/{project}/{location}/{name} are Console.PutCluster
 // and DeleteCluster; POST gke/clusters/{name}/upgrade and gke/pools/{cluster}/{pool}/{action} act on what exists.
-func (c *Cloud) serveGKE(mux *http.ServeMux) {
-	server.Clusters(mux, "gke/clusters", c.GKE.PutCluster, c.GKE.DeleteCluster, refused)
+func (c *Cloud) serveGKE(mux *core.AdminMux) {
+	core.Clusters(mux, "gke/clusters", c.GKE.PutCluster, c.GKE.DeleteCluster, refused)
 	mux.HandleFunc("POST "+sim.AdminPath+"gke/clusters/{name}/upgrade", func(w http.ResponseWriter, r *http.Request) {
 		var a poolAction
-		if server.Decoded(w, r, &a) {
-			server.Done(w, c.GKE.UpgradeMaster(r.PathValue("name"), a.Version), http.StatusConflict)
+		if core.Decoded(w, r, &a) {
+			core.Done(w, c.GKE.UpgradeMaster(r.PathValue("name"), a.Version), http.StatusConflict)
 		}
 	})
-	mux.HandleFunc("POST "+sim.AdminPath+"gke/pools/{cluster}/{pool}/{action}", func(w http.ResponseWriter, r *http.Request) {
-		act, known := c.poolActions()[r.PathValue("action")]
-		if !known {
-			http.NotFound(w, r)
-			return
-		}
-		var a poolAction
-		if r.ContentLength == 0 || server.Decoded(w, r, &a) {
-			server.Done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
-		}
-	})
+	core.PoolActions(mux, "gke/pools", c.poolActions())
 }
 
 // refused answers with the status of GKE's own error; that of a request at the wrong time is a conflict.
@@ -92,10 +82,7 @@ func gkeThrottled(after time.Duration) *project.Error {
 func ignorableOfGKE() []sim.Fault {
 	var out []sim.Fault
 	for action, fields := range container.Settable() {
-		for _, field := range fields {
-			out = append(out, sim.Fault{Kind: sim.Ignore, Service: "container", Action: action, Field: field,
-				Name: "ignores " + action + " " + field})
-		}
+		out = append(out, core.Ignoring("container", action, fields...)...)
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package gcp_test
 
 import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,7 +66,7 @@ func (w *world) pool(name string) container.InspectedPool {
 func (w *world) operation() string {
 	w.Helper()
 	for _, op := range document.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
-		if document.Text(op, "status") == "RUNNING" {
+		if document.Text(op, "status") != "DONE" {
 			return document.Text(op, "name")
 		}
 	}
@@ -71,9 +74,9 @@ func (w *world) operation() string {
 	return ""
 }
 
-// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded: GoogleCloudPlatform/k8s-config-connector
-// publishes them below pkg/test/resourcefixture/testdata/basic/container/v1beta1, in containercluster/_http.log and
-// containernodepool/containernodepool/_http.log.
+// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded. The recordings are those of
+// TestRecordedTraffic, by their exchanges: containercluster-swap 0 (a missing cluster), 1 and 2 (an operation), 3 (the cluster, and its
+// node pool) and 4 (the group of the node pool); containernodepool-swap 7 (a missing node pool).
 func TestGKEReplies(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
 		msg := w.refused(http.MethodGet, clusters+"/c", nil, http.StatusNotFound, "notFound")
@@ -113,11 +116,10 @@ func TestGKEReplies(t *testing.T) {
 		} {
 			check(w, path, want, document.Dig(p, path))
 		}
-		for _, member := range []string{"autoscaling", "config.windowsNodeConfig"} {
-			if v := document.Under(p, member); v == nil || len(v) > 0 {
-				w.Errorf("%s: want {}, got %v", member, v)
-			}
+		if v := document.Under(p, "config.windowsNodeConfig"); v == nil || len(v) > 0 {
+			w.Errorf("config.windowsNodeConfig: want {}, got %v", v)
 		}
+		check(w, "autoscaling", nil, p["autoscaling"])
 		check(w, "members without a value", 0, len(document.Under(p, "config.linuxNodeConfig"))+len(document.Under(p, "config.labels")))
 		url := document.Texts(p, "instanceGroupUrls")[0]
 		prefix := "https://www.googleapis.com/compute/v1/projects/simulated-project/zones/us-central1-a/instanceGroupManagers/gke-c-default-pool-"
@@ -126,10 +128,62 @@ func TestGKEReplies(t *testing.T) {
 		}
 		path := strings.Replace(url, "https://www.googleapis.com/", "/", 1)
 		g := w.get(path)
-		check(w, "update policy", "OPPORTUNISTIC", document.Text(g, "updatePolicy.type"))
-		check(w, "repairs", "YES", document.Text(g, "instanceLifecyclePolicy.forceUpdateOnRepair"))
+		for path, want := range map[string]any{
+			"updatePolicy.type": "OPPORTUNISTIC", "updatePolicy.minimalAction": "REPLACE", "updatePolicy.maxSurge.fixed": 1.0,
+			"instanceLifecyclePolicy.forceUpdateOnRepair": "YES", "listManagedInstancesResults": "PAGINATED", "satisfiesPzi": nil,
+			"serviceAccount": "service-" + project.DefaultNumber + "@container-engine-robot.iam.gserviceaccount.com",
+		} {
+			check(w, path, want, document.Dig(g, path))
+		}
+		const regional = google + "regions/us-central1/instanceTemplates/gke-c-default-pool-"
+		if link := document.Text(g, "instanceTemplate"); !strings.HasPrefix(link, regional) {
+			w.Errorf("instanceTemplate: want one of the region, got %s", link)
+		}
+		path = strings.Replace(document.Text(g, "instanceTemplate"), "https://www.googleapis.com/", "/", 1)
+		items, _ := w.get(base + "/aggregated/instanceTemplates")["items"].(doc)
+		check(w, "templates of the region", document.Text(w.get(path), "name"),
+			document.Text(document.Objects(items, "regions/us-central1.instanceTemplates")[0], "name"))
+		path = strings.Replace(url, "https://www.googleapis.com/", "/", 1)
 		check(w, "machines", 1, len(w.managed(path)))
 		check(w, "clusters of all locations", 1, len(document.Objects(w.get("/v1/projects/simulated-project/locations/-/clusters"), "clusters")))
+	})
+}
+
+// unseen is a host whose machines no one sees as nodes.
+type unseen struct{ host }
+
+func (*unseen) Ready(string) bool       { return false }
+func (*unseen) Cordon(string, bool)     {}
+func (*unseen) Drain(string, bool) bool { return true }
+func (*unseen) Mark(string, sim.Marks)  {}
+func (*unseen) Unregister(string)       {}
+
+// TestGKEWithoutAPIServer holds that a cluster that has no API server gets its node pools, and shows an address and a CA of its own.
+func TestGKEWithoutAPIServer(t *testing.T) {
+	inBubble(t, gcp.Options{Speed: 1, MachineHost: &unseen{host{on: map[string]sim.Machine{}}}}, func(w *world) {
+		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialNodeCount": 2}})
+		w.settled("c")
+		check(w, "status", "RUNNING", w.pool("default-pool").Status)
+		c := w.get(clusters + "/c")
+		ca, err := base64.StdEncoding.DecodeString(document.Text(c, "masterAuth.clusterCaCertificate"))
+		block, _ := pem.Decode(ca)
+		if err != nil || block == nil {
+			t.Fatalf("want a certificate, got %s, %v", ca, err)
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			t.Error(err)
+		}
+		address := document.Text(c, "endpoint")
+		for path, want := range map[string]any{
+			"controlPlaneEndpointsConfig.ipEndpointsConfig.publicEndpoint": address, "privateClusterConfig.publicEndpoint": address,
+			"controlPlaneEndpointsConfig.ipEndpointsConfig.enabled":              true,
+			"controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic": false,
+		} {
+			check(w, path, want, document.Dig(c, path))
+		}
+		if address == "" || !strings.HasSuffix(document.Text(c, "controlPlaneEndpointsConfig.dnsEndpointConfig.endpoint"), ".gke.goog") {
+			t.Errorf("want an address and a name, got %q", address)
+		}
 	})
 }
 
@@ -161,7 +215,7 @@ func TestGKERefusals(t *testing.T) {
 				"badRequest",
 				`Machine type with name "z9" does not exist in zone "us-central1-a".`},
 			{"a missing node pool", http.MethodGet, pools + "/q", nil, 404, "notFound",
-				"Not found: projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/q."},
+				`Not found: node pool "q" not found.`},
 			{"another etag", http.MethodPut, pools + "/p", doc{"etag": "x", "nodeVersion": newer}, 409, "aborted", ""},
 		} {
 			if got := w.refused(c.method, c.path, c.body, c.status, c.reason); c.message != "" && got != c.message {

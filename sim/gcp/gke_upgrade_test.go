@@ -40,6 +40,19 @@ func TestGKESurgeUpgrade(t *testing.T) {
 		}
 		w.rest(10 * minute)
 		p := w.pool("p")
+		all := document.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations")
+		at := slices.IndexFunc(all, func(op doc) bool {
+			return op["progress"] != nil && document.Text(op, "operationType") == "UPGRADE_NODES"
+		})
+		var metrics []string
+		for _, m := range document.Objects(all[at], "progress.metrics") {
+			metrics = append(metrics, document.Text(m, "name")+"="+document.Text(m, "intValue"))
+		}
+		check(w, "metrics", "NODES_TOTAL=4 NODES_FAILED=0 NODES_COMPLETE=4 NODES_DONE=4 NODE_PDB_DELAY_SECONDS=0", strings.Join(metrics, " "))
+		upgrades := document.Objects(w.get(pools+"/p:fetchNodePoolUpgradeInfo"), "upgradeDetails")
+		check(w, "upgrades", 1, len(upgrades))
+		check(w, "who began it, and how it ended", "MANUAL SUCCEEDED "+newer, document.Text(upgrades[0], "startType")+" "+
+			document.Text(upgrades[0], "state")+" "+document.Text(upgrades[0], "targetVersion"))
 		check(w, "version", newer, p.Version)
 		check(w, "nodes", 4, len(p.Machines))
 		for _, m := range p.Machines {

@@ -99,10 +99,31 @@ func TestTemplateInUseIsKept(t *testing.T) {
 	})
 }
 
-func TestUnknownPathIsAPage(t *testing.T) {
+func TestUnknownMethod(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
-		status, d := w.ask(http.MethodGet, base+"/global/nonsense", nil)
-		check(w, "the status", 404, status)
-		check(w, "members of the body", 0, len(d))
+		for _, path := range []string{base + "/global/nonsense", "/v1/projects/simulated-project/nonsense", "/nonsense"} {
+			check(w, path, "Method not found.", w.refused(http.MethodGet, path, nil, 404, "notFound"))
+		}
+	})
+}
+
+// TestInstancesOfInstanceGroups lists the members of zonal and of regional instance groups as clients do that know no manager.
+func TestInstancesOfInstanceGroups(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		link := w.template("first")
+		w.group("pool", link, 2)
+		w.do(http.MethodPost, base+"/regions/us-central1/instanceGroupManagers", doc{"name": "pool", "targetSize": 3, "instanceTemplate": link})
+		w.rest(10 * minute)
+		for place, want := range map[string]int{"zones/" + zone: 2, "regions/us-central1": 3} {
+			at := base + "/" + place + "/instanceGroups"
+			check(w, place+": size", any(float64(want)), w.get(at + "/pool")["size"])
+			check(w, place+": groups", 1, len(document.Objects(w.get(at), "items")))
+			for _, state := range []string{"ALL", "RUNNING"} {
+				items := document.Objects(w.do(http.MethodPost, at+"/pool/listInstances", doc{"instanceState": state}), "items")
+				check(w, place+": instances", want, len(items))
+				check(w, place+": status", "RUNNING", document.Text(items[0], "status"))
+			}
+			w.refused(http.MethodPost, at+"/none/listInstances", nil, 404, "notFound")
+		}
 	})
 }

@@ -16,17 +16,6 @@ type Limits map[string]int
 // DocumentedLimits are the quotas that Google documents.
 func DocumentedLimits() Limits { return maps.Clone(project.Limits) }
 
-// SetLimit changes one quota; zero takes the limit away.
-func (c *Cloud) SetLimit(name string, perMinute int) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	c.limits = maps.Clone(c.limits)
-	if c.limits == nil {
-		c.limits = Limits{}
-	}
-	c.limits[name] = perMinute
-}
-
 // window is how many requests were counted in one minute of the clock.
 type window struct {
 	minute time.Time
@@ -38,7 +27,7 @@ type window struct {
 func (c *Cloud) takes(name, place string, now time.Time) bool {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	limit := c.limits[name]
+	limit, _ := c.Limit(name)
 	if limit <= 0 {
 		return true
 	}

@@ -4,10 +4,10 @@ import (
 	"net/http"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // console is what a user does in the console: no request, no token, no quota and no fault is in the way.
@@ -46,8 +46,13 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 			sim.RemoveTag: c.RemoveTag, sim.ChangeTag: c.ChangeTag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
 			sim.TerminateInstance: c.TerminateInstance, sim.MarkUnhealthy: nil,
 			sim.InterruptInstance: c.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.RebalanceZones: nil,
-			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
-		},
+			sim.FailInstance: nil, sim.StopInstance: func(on sim.Resource) error { return c.Stop(on.Instance) },
+			sim.RecreateInstance: func(on sim.Resource) error { return c.RecreateByHand(on.Instance) },
+			sim.DetachInstance:   func(on sim.Resource) error { return c.AbandonByHand(on.Instance) },
+			sim.StartRollout:     nil, sim.CancelRollout: nil, sim.FailRollout: nil,
+			sim.Autoscale: c.Autoscale, sim.UpgradeGroup: nil, sim.StopGroup: nil, sim.StartGroup: nil,
+		}.WithPools(NodePoolActions(c)),
+		Snapshot: (&snapshots{c, map[string]string{}}).take,
 		Denied: sim.Fault{Code: "forbidden",
 			Message: "Required 'compute.instanceGroupManagers.get' permission for 'projects/" + project.DefaultID + "'",
 			Status:  http.StatusForbidden},
@@ -66,19 +71,19 @@ func NodePoolBehavior() sim.GroupBehavior {
 // PUT networks, images, quotas, accounts, scopes, policies and sizes take what PutNetwork, PutImage, SetQuota, PutAccount, SetReachable,
 // SetPolicy and Autoscale take.
 func (c *Cloud) adminHandler() http.Handler {
-	mux := server.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
-	server.Actions(mux, "machines", map[string]func(string) error{
+	mux := core.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
+	core.Actions(mux, "machines", map[string]func(string) error{
 		"terminate": c.Terminate, "stop": c.Stop, "preempt": c.Preempt, "sicken": c.Sicken, "recreate": c.RecreateByHand,
 		"abandon": c.AbandonByHand,
 	})
 	const refused = http.StatusBadRequest
-	server.Put(mux, "networks", refused, func(n compute.Network) error { return c.PutNetwork(n) })
-	server.Put(mux, "images", refused, func(i compute.Image) error { return c.PutImage(i) })
-	server.Put(mux, "quotas", refused, func(q compute.Quota) error { return c.SetQuota(q) })
-	server.Put(mux, "accounts", refused, c.PutAccount)
-	server.Put(mux, "scopes", refused, c.SetReachable)
-	server.Put(mux, "policies", refused, c.SetPolicy)
-	server.Put(mux, "sizes", refused, c.Autoscale)
+	core.Put(mux, "networks", refused, func(n compute.Network) error { return c.PutNetwork(n) })
+	core.Put(mux, "images", refused, func(i compute.Image) error { return c.PutImage(i) })
+	core.Put(mux, "quotas", refused, func(q compute.Quota) error { return c.SetQuota(q) })
+	core.Put(mux, "accounts", refused, c.PutAccount)
+	core.Put(mux, "scopes", refused, c.SetReachable)
+	core.Put(mux, "policies", refused, c.SetPolicy)
+	core.Put(mux, "sizes", refused, c.Autoscale)
 	c.serveGKE(mux)
 	return mux
 }

@@ -1,15 +1,11 @@
 package gcp
 
 import (
-	"errors"
-	"fmt"
-	"time"
-
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // Options say what a simulated Google Cloud is made of; the zero value is the default project in memory, whose clients need any token.
@@ -29,11 +25,14 @@ type Options struct {
 	Seed uint64
 	// Limits are the quotas of requests; nil means DocumentedLimits, an empty one no quotas.
 	Limits Limits
+	// GKE is where GKE is not the same everywhere; the zero value is GKE as its recorded traffic shows it.
+	GKE container.Behaviour
 }
 
 // Cloud is a simulated Google Cloud. It is an http.Handler for Compute Engine and the token endpoint at once.
 type Cloud struct {
-	*server.Base
+	*core.Cloud[*inventory]
+	*core.Limits[int]
 	projects []string
 	// guarded is true if tokens are checked.
 	guarded bool
@@ -42,76 +41,57 @@ type Cloud struct {
 	// GKE is what a user or GKE itself does to clusters by hand.
 	GKE container.Console
 
+	behaviour container.Behaviour
 	asked     Asked
-	limits    Limits
 	windows   map[string]window
-	inventory *inventory
 }
 
 // New makes a simulated Google Cloud and powers on again what ran when the directory was last used.
 func New(o Options) (*Cloud, error) {
-	base, err := server.Open(server.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit})
+	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
+		Known: known()})
 	if err != nil {
 		return nil, err
 	}
 	if len(o.Projects) == 0 {
 		o.Projects = []string{project.DefaultID}
 	}
-	c := &Cloud{Base: base, limits: DocumentedLimits(), projects: o.Projects, guarded: len(o.Accounts) > 0}
-	if o.Limits != nil {
-		c.limits = o.Limits
+	if o.Limits == nil {
+		o.Limits = DocumentedLimits()
 	}
+	c := &Cloud{Limits: core.NewLimits(o.Limits), projects: o.Projects, guarded: len(o.Accounts) > 0, behaviour: o.GKE}
+	c.Cloud = core.NewCloud(base, c.load, func(_ string, w *inventory) { w.seed(o) })
 	c.console = console{Console: compute.NewConsole(c.byCompute), cloud: c}
 	c.GKE = container.NewConsole(c.byContainer)
 	c.Admin = c.adminHandler()
-	if err := c.restore(o.Accounts); err != nil {
-		return nil, errors.Join(err, c.Store.Close())
-	}
-	return c, nil
+	return c, c.Run("")
 }
 
-// restore loads what there was, or seeds what there is from the start, and powers on the machines that ran.
-func (c *Cloud) restore(accounts []Account) error {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	c.inventory = newInventory(c)
-	if err := c.inventory.tables().Load(c.Store.Docs()); err != nil {
-		return err
+// load returns what the cloud holds by the rows of its tables.
+func (c *Cloud) load(_ string, docs core.Docs, earlier bool) (*inventory, error) {
+	w := newInventory(c)
+	if err := w.Tables().Load(docs); err != nil || !earlier {
+		return w, err
 	}
-	w := c.inventory
-	w.Now = time.Now()
-	w.Touch()
-	for _, id := range c.projects {
+	// Images and networks are no news: reads of them are not behind.
+	return w, w.compute.Catalogue.Tables().Load(c.Store.Docs())
+}
+
+// seed adds what there is from the start and powers on the machines that ran.
+func (w *inventory) seed(o Options) {
+	for _, id := range o.Projects {
 		w.compute.Catalogue.SeedProject(id)
 	}
-	for _, a := range accounts {
+	for _, a := range o.Accounts {
 		if w.accounts.Get(a.Email) == nil {
 			w.accounts.Put(a.Email, &a)
 		}
 	}
 	w.compute.Resume()
-	return server.Run(c.Base, w, w.Now)
 }
-
-// asOf is the world as it was: for reads that are stale. It must not be written to.
-func (c *Cloud) asOf(at time.Time, calls int) (*inventory, error) {
-	old := newInventory(c)
-	if err := old.tables().Load(c.Store.DocsBefore(at, calls)); err != nil {
-		return nil, fmt.Errorf("load an older state: %w", err)
-	}
-	// Images and networks are no news: reads of them are not behind.
-	if err := old.compute.Catalogue.Tables().Load(c.Store.Docs()); err != nil {
-		return nil, fmt.Errorf("load the catalogue: %w", err)
-	}
-	old.Now = c.inventory.Now
-	return old, nil
-}
-
-// held returns all that the cloud holds. c.Mu is held.
-func (c *Cloud) held() (*inventory, error) { return c.inventory, nil }
 
 // by does something by hand.
-func (c *Cloud) by(f func(*inventory) error) error { return server.ByHand(c.Base, c.held, f) }
+func (c *Cloud) by(f func(*inventory) error) error { return c.ByHand("", f) }
 
 // byCompute does something to what Compute Engine holds by hand.
 func (c *Cloud) byCompute(f func(*compute.Service) error) error {

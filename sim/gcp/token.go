@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -14,9 +15,9 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 const (
@@ -65,13 +66,13 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	default:
 		send(w, http.StatusOK, []byte(document.Written(out)))
 	}
-	x.Log(sim.Call{Service: "oauth2", Action: "token", Code: code})
+	x.Log(code)
 }
 
 // token plays the faults in force and issues a token.
 func (x tokenRequest) token() (out document.Object, drop bool, err error) {
-	faults := x.cloud.Faults().ForRequest(sim.Request{Service: "oauth2", Action: "token"})
-	return server.Answer(x.Request.Context(), &x.Trace, faults, tokenErrors{}, x.grant)
+	x.Asked = sim.Request{Service: "oauth2", Action: "token"}
+	return core.Play(x.Request.Context(), &x.Trace, x.cloud.Faults().ForRequest(x.Asked), tokenErrors{}, x.grant)
 }
 
 // tokenErrors are the errors of the token endpoint. It has no limits of its own.
@@ -88,15 +89,8 @@ func (tokenErrors) Throttled(sim.Fault) error {
 // Failed is a fault's error, by default that for an internal failure.
 func (tokenErrors) Failed(f sim.Fault) error {
 	e := project.Refuse(http.StatusInternalServerError, "internal_failure", "Internal failure.")
-	if f.Code != "" {
-		e.Reason, e.Status = f.Code, http.StatusBadRequest
-	}
-	if f.Message != "" {
-		e.Message = f.Message
-	}
-	if f.Status != 0 {
-		e.Status = f.Status
-	}
+	f.Message = cmp.Or(f.Message, e.Message)
+	e.Reason, e.Message, e.Status = core.Worded(f, e.Reason, e.Message, e.Status)
 	return e
 }
 
@@ -155,13 +149,13 @@ func (a *Account) signed(assertion string) bool {
 // sign makes an access token.
 func (c *Cloud) sign(what claims) string {
 	body := base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
-	return "ya29.sim." + body + "." + server.Sign(c.Base, body)
+	return "ya29.sim." + body + "." + core.Sign(c.Base, body)
 }
 
 // readClaims reads the claims of an assertion without checking its signature.
 func readClaims(token string) (claims, error) {
 	var out claims
-	b, err := server.Payload(token)
+	b, err := core.Payload(token)
 	if err != nil {
 		return out, err
 	}
@@ -178,7 +172,7 @@ func (c *Cloud) tokenClaims(token string) (claims, bool) {
 	if len(parts) != 4 {
 		return out, false
 	}
-	if !server.Signed(c.Base, parts[2], parts[3]) {
+	if !core.Signed(c.Base, parts[2], parts[3]) {
 		return out, false
 	}
 	b, err := base64.RawURLEncoding.DecodeString(parts[2])

@@ -11,14 +11,14 @@ import (
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // agentPool is the pool system of a managed cluster whose nodes join an API server.
 type agentPool struct {
 	*testing.T
 	cloud  *azure.Cloud
-	server *fakeapi.Server
+	server *served.Server
 	fleet  *nodes.Fleet
 }
 
@@ -65,7 +65,7 @@ func TestNodesOfAnAgentPool(t *testing.T) {
 		t.Skip("a pool whose machines go through an upgrade at their pace")
 	}
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	cloud, err := azure.New(azure.Options{MachineHost: f, Speed: cloudSpeed})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestNodesOfAnAgentPool(t *testing.T) {
 				"scaleDownMode": "Deallocate",
 				"nodeLabels":    map[string]any{"team": "blue"}, "nodeTaints": []any{"dedicated=x:NoSchedule"},
 			}}}},
-		Access: containerservice.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token}})
+		Access: containerservice.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: served.Token}})
 	must(err)
 	first := p.settled(1)[0]
 	node := p.node(first, "Ready", func(n *corev1.Node) bool { return ready(n) })

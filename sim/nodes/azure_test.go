@@ -12,7 +12,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // azureMachine is an instance of a scale set in both orchestration modes' shapes.
@@ -25,7 +25,7 @@ func azureMachine(computer, resource, size, zone, faultDomain string, data []byt
 }
 
 // azureData is what the published manifest for Azure becomes: its spelling of the name, and the cloud's settings in a file.
-func azureData(t *testing.T, s *fakeapi.Server) []byte {
+func azureData(t *testing.T, s *served.Server) []byte {
 	t.Helper()
 	j := joinConfig(s)
 	j.NodeRegistration.Name = `{{ ds.meta_data["local_hostname"] }}`
@@ -53,7 +53,7 @@ func TestMachineOfAScaleSetJoins(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 			m := azureMachine(tc.computer, tc.resource, tc.size, tc.zone, tc.domain, azureData(t, s))
 			f.PowerOn(m)
 			var node *corev1.Node

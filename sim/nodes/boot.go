@@ -60,7 +60,7 @@ func (g *guest) boot() (joined, bool) {
 
 // booting is a first boot that is under way.
 type booting struct {
-	*guest
+	guest  *guest
 	config *cloudinit.Config
 	files  files
 	// joined is the node that the machine has become.
@@ -76,7 +76,7 @@ func (b *booting) call(line string) bool {
 	if c == nil {
 		return true
 	}
-	j, ok := b.join(c, b.config, b.files)
+	j, ok := b.guest.join(c, b.config, b.files)
 	if ok {
 		b.joined = j
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // TestMachineOfAnInstanceGroupJoins: the name of the published manifest, and what the cloud provider of Google Cloud writes on a node.
@@ -22,7 +22,7 @@ func TestMachineOfAnInstanceGroupJoins(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 			j := joinConfig(s)
 			j.NodeRegistration.Name = tc.name
 			m := sim.Machine{

@@ -11,14 +11,14 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // nodePool is the node pool p of a cluster of GKE whose nodes join an API server.
 type nodePool struct {
 	*testing.T
 	cloud  *gcp.Cloud
-	server *fakeapi.Server
+	server *served.Server
 	fleet  *nodes.Fleet
 }
 
@@ -52,7 +52,7 @@ func (p *nodePool) node(m container.InspectedMachine, want string, ok func(*core
 // TestNodesOfANodePool walks the machines of a node pool through what GKE does to them, and looks at their Nodes.
 func TestNodesOfANodePool(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	cloud, err := gcp.New(gcp.Options{MachineHost: f, Speed: cloudSpeed})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestNodesOfANodePool(t *testing.T) {
 			"nodePools": []any{map[string]any{"name": "p", "initialNodeCount": 1.0, "version": "1.34.2",
 				"config": map[string]any{"machineType": "n2-standard-2", "labels": map[string]any{"team": "blue"},
 					"taints": []any{map[string]any{"key": "dedicated", "value": "x", "effect": "NO_SCHEDULE"}}}}}},
-		Access: container.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token}})
+		Access: container.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: served.Token}})
 	must(err)
 	first := p.settled(1)[0]
 	node := p.node(first, "Ready", func(n *corev1.Node) bool { return ready(n) })

@@ -14,10 +14,11 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	upstream "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // limit is how long a test waits for what must happen; only a failure takes that long.
@@ -27,14 +28,22 @@ const limit = 30 * time.Second
 // life, while its join takes the time that this machine needs for it: several seconds beside a build.
 const cloudSpeed = 100
 
-func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
+func server(t *testing.T, o served.Options) *served.Server {
 	t.Helper()
-	s, err := fakeapi.Start(o)
+	s, err := served.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// put stores an object as it is.
+func put(t *testing.T, s *served.Server, o client.Object) {
+	t.Helper()
+	if err := s.Put(o); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // fleet is a fast one whose machines end with the test.
@@ -56,14 +65,14 @@ func deadline(t *testing.T) context.Context {
 }
 
 // joinConfig is a pool's, as the seeds have it. Its stages last longer than any test waits: how fast this machine is decides nothing.
-func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
+func joinConfig(s *served.Server) *bootstrapv1.JoinConfiguration {
 	return &bootstrapv1.JoinConfiguration{
 		NodeRegistration: bootstrapv1.NodeRegistrationOptions{
 			Name: "{{ ds.meta_data.local_hostname }}", KubeletExtraArgs: []bootstrapv1.Arg{{Name: "cloud-provider", Value: ptr.To("aws")},
 				{Name: "node-labels", Value: ptr.To("team=blue")}},
 			Taints: ptr.To([]corev1.Taint{{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}),
 		},
-		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: fakeapi.Token,
+		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: served.Token,
 			APIServerEndpoint: s.Endpoint(), CACertHashes: []string{s.Pin()}}},
 		Timeouts: bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](60), TLSBootstrapSeconds: ptr.To[int32](60),
 			KubernetesAPICallSeconds: ptr.To[int32](60)},
@@ -71,7 +80,7 @@ func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
 }
 
 // impatient gives up one stage of a join after three seconds; the others keep their time.
-func impatient(s *fakeapi.Server, stage func(*bootstrapv1.Timeouts) **int32) *bootstrapv1.JoinConfiguration {
+func impatient(s *served.Server, stage func(*bootstrapv1.Timeouts) **int32) *bootstrapv1.JoinConfiguration {
 	j := joinConfig(s)
 	*stage(&j.Timeouts) = ptr.To[int32](3)
 	return j

@@ -60,7 +60,7 @@ func (b *booting) unit(command string) {
 		for line := range strings.Lines(string(script)) {
 			b.substitute(line)
 			if !b.call(strings.TrimSpace(line)) {
-				b.print(systemd, "%s: Main process exited, code=exited, status=1/FAILURE", word)
+				b.guest.print(systemd, "%s: Main process exited, code=exited, status=1/FAILURE", word)
 				return
 			}
 		}
@@ -77,8 +77,8 @@ const configFile = "/etc/kubeadm.yml"
 func (b *booting) substitute(line string) {
 	if text, ok := b.files.read(configFile); ok && strings.Contains(line, "envsubst") {
 		b.files[configFile] = []byte(strings.NewReplacer(
-			"${COREOS_EC2_HOSTNAME}", b.Hostname, "${COREOS_EC2_INSTANCE_ID}", b.ID, "${COREOS_EC2_IPV4_LOCAL}", b.Address,
-			"${COREOS_EC2_AVAILABILITY_ZONE}", b.Zone).Replace(string(text)))
+			"${COREOS_EC2_HOSTNAME}", b.guest.Hostname, "${COREOS_EC2_INSTANCE_ID}", b.guest.ID, "${COREOS_EC2_IPV4_LOCAL}", b.guest.Address,
+			"${COREOS_EC2_AVAILABILITY_ZONE}", b.guest.Zone).Replace(string(text)))
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // ignitionData renders a join configuration as the bootstrap provider does for machines with Ignition.
-func ignitionData(t *testing.T, s *fakeapi.Server) []byte {
+func ignitionData(t *testing.T, s *served.Server) []byte {
 	t.Helper()
 	j := joinConfig(s)
 	j.NodeRegistration.Name = "${COREOS_EC2_HOSTNAME}"
@@ -49,7 +49,7 @@ func TestMachineWithIgnitionJoins(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			s := server(t, fakeapi.Options{})
+			s := server(t, served.Options{})
 			data := ignitionData(t, s)
 			tries := 0
 			f := fleet(t, nodes.Options{Fetch: func(_ context.Context, m sim.Machine, _ string) ([]byte, error) {

@@ -16,7 +16,7 @@ import (
 	upstream "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
 
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 func TestMachineJoins(t *testing.T) {
@@ -30,46 +30,46 @@ func TestMachineJoins(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		data   func(t *testing.T, s *fakeapi.Server) []byte
+		data   func(t *testing.T, s *served.Server) []byte
 		name   string
 	}{
 		"v1beta3": {"kubelet arguments are a mapping up to Kubernetes 1.30",
-			func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.25.0", nil) }, hostname},
-		"v1beta4": {"and a list since 1.31", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+			func(t *testing.T, s *served.Server) []byte { return userData(t, joinConfig(s), "1.25.0", nil) }, hostname},
+		"v1beta4": {"and a list since 1.31", func(t *testing.T, s *served.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
 			hostname},
 		"gzip": {"clouds limit user data, so it is zipped",
-			func(t *testing.T, s *fakeapi.Server) []byte { return zipped(userData(t, joinConfig(s), "1.25.0", nil)) }, hostname},
-		"default name": {"without a name the hostname counts", func(t *testing.T, s *fakeapi.Server) []byte {
+			func(t *testing.T, s *served.Server) []byte { return zipped(userData(t, joinConfig(s), "1.25.0", nil)) }, hostname},
+		"default name": {"without a name the hostname counts", func(t *testing.T, s *served.Server) []byte {
 			j := joinConfig(s)
 			j.NodeRegistration.Name = ""
 			return userData(t, j, "1.25.0", nil)
 		}, hostname},
-		"no pin": {"a configuration may do without a pin when it says so", func(t *testing.T, s *fakeapi.Server) []byte {
+		"no pin": {"a configuration may do without a pin when it says so", func(t *testing.T, s *served.Server) []byte {
 			j := joinConfig(s)
 			j.Discovery.BootstrapToken.CACertHashes, j.Discovery.BootstrapToken.UnsafeSkipCAVerification = nil, ptr.To(true)
 			return userData(t, j, "1.25.0", nil)
 		}, hostname},
-		"file discovery": {"a kubeconfig in the user data replaces discovery by token", func(t *testing.T, s *fakeapi.Server) []byte {
+		"file discovery": {"a kubeconfig in the user data replaces discovery by token", func(t *testing.T, s *served.Server) []byte {
 			j := joinConfig(s)
 			j.Discovery = bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"},
-				TLSBootstrapToken: fakeapi.Token}
+				TLSBootstrapToken: served.Token}
 			kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster:\n    server: https://%s\n    "+
 				"certificate-authority: /etc/ca.crt\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\ncurrent-context: c\nusers:\n- name: u\n "+
-				" user: {token: %s}\n", s.Endpoint(), fakeapi.Token)
+				" user: {token: %s}\n", s.Endpoint(), served.Token)
 			return userData(t, j, "1.25.0", func(in *upstream.NodeInput) {
 				in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/discovery.conf", Content: kubeconfig, Permissions: "0600"},
 					{Path: "/etc/ca.crt", Content: string(s.CA())}}
 			})
 		}, hostname},
-		"command line": {"hand-made user data calls kubeadm with flags", func(_ *testing.T, s *fakeapi.Server) []byte {
+		"command line": {"hand-made user data calls kubeadm with flags", func(_ *testing.T, s *served.Server) []byte {
 			return fmt.Appendf(nil, "#cloud-config\nruncmd:\n- [kubeadm, join, %q, --token, %s, --discovery-token-ca-cert-hash, %q, --node-name, "+
-				"by-hand]\n", s.Endpoint(), fakeapi.Token, s.Pin())
+				"by-hand]\n", s.Endpoint(), served.Token, s.Pin())
 		}, "by-hand"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 			f.PowerOn(machine("i-1", c.data(t, s)))
 			if !s.Await(deadline(t), "nodes", "", c.name, ready) {
 				t.Fatalf("%s: want a Ready node %s, found none; console:\n%s", c.reason, c.name, f.Console("i-1"))
@@ -83,7 +83,7 @@ func TestMachineJoins(t *testing.T) {
 
 func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	var node *corev1.Node
 	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
@@ -119,7 +119,7 @@ func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
 
 func TestLeaseAndCredentials(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	if !s.Await(deadline(t), "leases", "kube-node-lease", hostname, func(o apiruntime.Object) bool {
 		l, ok := o.(*coordinationv1.Lease)
@@ -138,26 +138,26 @@ func TestLeaseAndCredentials(t *testing.T) {
 // failedJoin is a machine that does not become a node, and what its console says about it.
 type failedJoin struct {
 	reason string
-	sign   fakeapi.SigningDecision
+	sign   served.SigningDecision
 	refuse func(user, verb, path string) int
-	data   func(t *testing.T, s *fakeapi.Server) []byte
+	data   func(t *testing.T, s *served.Server) []byte
 	want   string
 }
 
 // failedJoins by name.
 var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not in cluster-info",
-	data: func(t *testing.T, s *fakeapi.Server) []byte {
+	data: func(t *testing.T, s *served.Server) []byte {
 		j := impatient(s, discovery)
 		j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
 		return userData(t, j, "1.33.0", nil)
 	}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
-	"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *fakeapi.Server) []byte {
+	"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *served.Server) []byte {
 		j := joinConfig(s)
 		j.Discovery.BootstrapToken.Token = "abcdef.ffffffffffffffff"
 		return userData(t, j, "1.33.0", nil)
 	}, want: "failed to verify JWS signature"},
-	"expired token": {reason: "the token cleaner has removed it", data: func(t *testing.T, s *fakeapi.Server) []byte {
-		if err := s.ExpireToken(fakeapi.Token); err != nil {
+	"expired token": {reason: "the token cleaner has removed it", data: func(t *testing.T, s *served.Server) []byte {
+		if err := s.ExpireToken(served.Token); err != nil {
 			t.Fatal(err)
 		}
 		return userData(t, impatient(s, discovery), "1.33.0", nil)
@@ -167,26 +167,26 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 			return 401
 		}
 		return 0
-	}, data: func(t *testing.T, s *fakeapi.Server) []byte {
+	}, data: func(t *testing.T, s *served.Server) []byte {
 		return userData(t, impatient(s, tlsBootstrap), "1.33.0", nil)
 	}, want: "failed while waiting for TLS bootstrap: timed out: cannot create certificate signing request"},
-	"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *fakeapi.Server) []byte {
+	"wrong pin": {reason: "another cluster's CA", data: func(t *testing.T, s *served.Server) []byte {
 		j := joinConfig(s)
 		j.Discovery.BootstrapToken.CACertHashes = []string{"sha256:" + strings.Repeat("ab", 32)}
 		return userData(t, j, "1.33.0", nil)
 	}, want: "are pinned"},
-	"server away": {reason: "nothing listens there", data: func(t *testing.T, s *fakeapi.Server) []byte {
+	"server away": {reason: "nothing listens there", data: func(t *testing.T, s *served.Server) []byte {
 		j := impatient(s, discovery)
 		j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
 		return userData(t, j, "1.33.0", nil)
 	}, want: "connection refused"},
-	"denied": {reason: "an approver refuses", sign: fakeapi.Deny,
-		data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+	"denied": {reason: "an approver refuses", sign: served.Deny,
+		data: func(t *testing.T, s *served.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
 		want: "certificate signing request is denied, reason: NotWanted"},
-	"failed": {reason: "the signer fails", sign: fakeapi.Fail,
-		data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+	"failed": {reason: "the signer fails", sign: served.Fail,
+		data: func(t *testing.T, s *served.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
 		want: "certificate signing request failed"},
-	"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte {
+	"no answer": {reason: "no approver runs", sign: served.Silence, data: func(t *testing.T, s *served.Server) []byte {
 		return userData(t, impatient(s, tlsBootstrap), "1.33.0", nil)
 	}, want: "was neither approved and issued nor denied"},
 	"no kubeadm-config": {reason: "the cluster was not made by kubeadm", refuse: func(_, _, path string) int {
@@ -194,29 +194,29 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 			return 500
 		}
 		return 0
-	}, data: func(t *testing.T, s *fakeapi.Server) []byte {
+	}, data: func(t *testing.T, s *served.Server) []byte {
 		return userData(t, impatient(s, apiCall), "1.33.0", nil)
 	}, want: "unable to fetch the kubeadm-config ConfigMap"},
-	"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
-		s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname},
+	"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *served.Server) []byte {
+		put(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname},
 			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
 		return userData(t, joinConfig(s), "1.33.0", nil)
 	}, want: "already exists in the cluster"},
-	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") },
+	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *served.Server) []byte { return []byte("hello\n") },
 		want: "unhandled non-multipart"},
 	"ignition": {reason: "the other format that the bootstrap provider writes",
-		data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "has not joined a cluster"},
-	"empty": {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil },
+		data: func(*testing.T, *served.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "has not joined a cluster"},
+	"empty": {reason: "a template without user data", data: func(*testing.T, *served.Server) []byte { return nil },
 		want: "user data is empty"},
-	"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
+	"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *served.Server) []byte {
 		j := joinConfig(s)
 		j.NodeRegistration.Name = "{{ ds.meta_data.nickname }}"
 		return userData(t, j, "1.33.0", nil)
 	}, want: "could not render jinja template variables in the user data: ds.meta_data.nickname"},
-	"control plane": {reason: "a pool has workers only", data: func(*testing.T, *fakeapi.Server) []byte {
+	"control plane": {reason: "a pool has workers only", data: func(*testing.T, *served.Server) []byte {
 		return []byte("#cloud-config\nruncmd: [kubeadm init --config /run/kubeadm/kubeadm.yaml]\n")
 	}, want: "kubeadm init: a simulated machine can only join as a worker"},
-	"no file": {reason: "the command names a file that nothing wrote", data: func(*testing.T, *fakeapi.Server) []byte {
+	"no file": {reason: "the command names a file that nothing wrote", data: func(*testing.T, *served.Server) []byte {
 		return []byte("#cloud-config\nruncmd: [kubeadm join --config /nowhere]\n")
 	}, want: `unable to read config from "/nowhere"`},
 }
@@ -226,7 +226,7 @@ func TestMachineThatCannotJoinSaysWhy(t *testing.T) {
 	for name, c := range failedJoins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := server(t, fakeapi.Options{Sign: func(string) fakeapi.SigningDecision { return c.sign }})
+			s := server(t, served.Options{Sign: func(string) served.SigningDecision { return c.sign }})
 			if c.refuse != nil {
 				s.Refuse(c.refuse)
 			}

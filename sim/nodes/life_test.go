@@ -21,11 +21,11 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // joinedBefore runs a machine in a process of its own until its node is Ready, and ends that process.
-func joinedBefore(t *testing.T, s *fakeapi.Server, dir string, m sim.Machine) {
+func joinedBefore(t *testing.T, s *served.Server, dir string, m sim.Machine) {
 	t.Helper()
 	first := nodes.New(nodes.Options{Speed: 500, Dir: dir})
 	defer first.Close()
@@ -37,13 +37,13 @@ func joinedBefore(t *testing.T, s *fakeapi.Server, dir string, m sim.Machine) {
 
 func TestMachineComesBackWithoutItsToken(t *testing.T) {
 	t.Parallel()
-	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	s, dir := server(t, served.Options{}), t.TempDir()
 	m := machine("i-1", userData(t, joinConfig(s), "1.25.0", nil))
 	joinedBefore(t, s, dir, m)
-	if err := s.ExpireToken(fakeapi.Token); err != nil {
+	if err := s.ExpireToken(served.Token); err != nil {
 		t.Fatal(err)
 	}
-	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"},
+	put(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"},
 		Spec:   corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}})
 
@@ -62,7 +62,7 @@ func TestMachineComesBackWithoutItsToken(t *testing.T) {
 
 func TestKeptFiles(t *testing.T) {
 	t.Parallel()
-	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	s, dir := server(t, served.Options{}), t.TempDir()
 	m := machine("i-1", userData(t, joinConfig(s), "1.25.0", nil))
 	joinedBefore(t, s, dir, m)
 	count := 0
@@ -115,7 +115,7 @@ func TestFirstBootThatCameToNothingIsNotTriedAgain(t *testing.T) {
 
 func TestPowerOffKeepsNodeAndConsole(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
 		t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
@@ -131,14 +131,14 @@ func TestPowerOffKeepsNodeAndConsole(t *testing.T) {
 
 func TestHeartbeatStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	f.PowerOn(machine("i-1", nil)) // A machine that runs goes on: the second power-on changes nothing.
 	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
 		t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
 	}
 	f.Hang("i-1")
-	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-1"},
+	put(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-1"},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}})
 	f.Resume("i-1")
 	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
@@ -153,12 +153,14 @@ func TestHeartbeatStopsAndGoesOn(t *testing.T) {
 
 func TestNodeOfAnotherMachineIsNotTakenOver(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
-	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"},
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
+	put(t, s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"},
 		Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-old"}})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	awaitConsole(t, f, "belongs to aws:///eu-west-1a/i-old")
-	s.DeleteNode(hostname)
+	if err := s.DeleteNode(t.Context(), hostname); err != nil {
+		t.Fatal(err)
+	}
 	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
 		return ready(o) && o.(*corev1.Node).Spec.ProviderID == "aws:///eu-west-1a/i-1"
 	}) {
@@ -168,17 +170,17 @@ func TestNodeOfAnotherMachineIsNotTakenOver(t *testing.T) {
 
 func TestPods(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	gone := func(o apiruntime.Object) bool { return o == nil }
-	s.PutPod(pod("early")) // It was bound before the machine was there.
+	put(t, s, pod("early")) // It was bound before the machine was there.
 	if !s.Await(deadline(t), "pods", "default", "early", running) {
 		t.Fatalf("want the pod Running; console:\n%s", f.Console("i-1"))
 	}
 	other := pod("other")
 	other.Spec.NodeName = "another-node"
-	s.PutPod(other)
-	s.PutPod(pod("late"))
+	put(t, s, other)
+	put(t, s, pod("late"))
 	if !s.Await(deadline(t), "pods", "default", "late", running) {
 		t.Fatal("want a pod that is bound later Running")
 	}
@@ -186,7 +188,7 @@ func TestPods(t *testing.T) {
 	terminating.Status.Phase = corev1.PodRunning
 	terminating.DeletionTimestamp, terminating.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(time.Now().Add(30*time.Second))),
 		ptr.To[int64](30)
-	s.PutPod(terminating)
+	put(t, s, terminating)
 	if !s.Await(deadline(t), "pods", "default", "late", gone) {
 		t.Fatal("want a terminating pod deleted")
 	}
@@ -199,7 +201,7 @@ func TestPods(t *testing.T) {
 
 func TestCloseLeavesNothingRunning(t *testing.T) {
 	before := runtime.NumGoroutine()
-	s, err := fakeapi.Start(fakeapi.Options{})
+	s, err := served.Start(served.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func TestConsoleIsBounded(t *testing.T) {
 
 func TestLostConnectionsAreMadeAnew(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	awaitConsole(t, f, "is Ready") // The reply to the node's status has arrived: only the watch of pods is open, and tells of the outage.
 	s.Refuse(func(user, _, path string) int {
@@ -316,7 +318,7 @@ func TestLostConnectionsAreMadeAnew(t *testing.T) {
 	s.Drop()
 	awaitConsole(t, f, "Failed to watch pods, will retry")
 	s.Refuse(nil)
-	s.PutPod(pod("after"))
+	put(t, s, pod("after"))
 	if !s.Await(deadline(t), "pods", "default", "after", running) {
 		t.Fatalf("want a pod that came after the outage Running; console:\n%s", f.Console("i-1"))
 	}

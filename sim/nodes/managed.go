@@ -26,14 +26,14 @@ func (g *guest) byItself() bool { return g.Managed != nil && !g.Managed.Own }
 // for it in the user data add. On an image of the user's own the documents are all that there is.
 func (b *booting) nodeadm() {
 	documents := b.config.Documents[nodeadm.MediaType]
-	if !b.byItself() && len(documents) == 0 {
+	if !b.guest.byItself() && len(documents) == 0 {
 		return
 	}
 	told := &nodeadm.Config{}
 	for _, text := range documents {
 		next, err := nodeadm.Parse(text)
 		if err != nil {
-			b.print(nodeadmd, "%v", err)
+			b.guest.print(nodeadmd, "%v", err)
 			return
 		}
 		told.Add(next)
@@ -43,19 +43,19 @@ func (b *booting) nodeadm() {
 
 // nodeadmJoin joins a managed cluster: the machine is let in for what it is in the cloud, a member of a node group.
 func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
-	if !b.until(kubeadmAt) {
+	if !b.guest.until(kubeadmAt) {
 		return false
 	}
-	m := b.Managed
+	m := b.guest.Managed
 	switch {
 	case m == nil:
-		b.print(nodeadmd, "the machine is of no node group: its role is not let into any cluster")
+		b.guest.print(nodeadmd, "the machine is of no node group: its role is not let into any cluster")
 		return false
 	case m.Token == "":
-		b.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", m.Cluster)
+		b.guest.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", m.Cluster)
 		return false
 	case told.Cluster != "" && told.Cluster != m.Cluster:
-		b.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", told.Cluster)
+		b.guest.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", told.Cluster)
 		return false
 	}
 	access := apiclient.Access{Server: m.Server, CA: m.CA, Token: m.Token}
@@ -67,34 +67,34 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	}
 	node, err := b.managedNode(told)
 	if err != nil {
-		b.print(nodeadmd, "%v", err)
+		b.guest.print(nodeadmd, "%v", err)
 		return false
 	}
-	b.print(nodeadmd, "Joining the cluster %s at %s", m.Cluster, access.Server)
-	own, err := kubeadm.Bootstrap(b.ctx, access, node.Name, kubeadm.DefaultTimeout,
-		kubeadm.Host{Print: b.printer(nodeadmd), Dial: b.fleet.options.Dial})
+	b.guest.print(nodeadmd, "Joining the cluster %s at %s", m.Cluster, access.Server)
+	own, err := kubeadm.Bootstrap(b.guest.ctx, access, node.Name, kubeadm.DefaultTimeout,
+		kubeadm.Host{Print: b.guest.printer(nodeadmd), Dial: b.guest.fleet.options.Dial})
 	if err != nil {
-		b.print(nodeadmd, "%v", err)
+		b.guest.print(nodeadmd, "%v", err)
 		return false
 	}
-	b.joined = b.become(own, node)
-	b.print(nodeadmd, "The node %s has joined the cluster %s", node.Name, m.Cluster)
+	b.joined = b.guest.become(own, node)
+	b.guest.print(nodeadmd, "The node %s has joined the cluster %s", node.Name, m.Cluster)
 	return true
 }
 
 // managedNode is how the machine's Node will look: as its node group has it, and its own flags.
 func (b *booting) managedNode(told *nodeadm.Config) (kubelet.Registration, error) {
-	host := b.hostname(b.config)
-	r := b.hardware(host)
-	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.shortName()), criSocket, told.MaxPods
-	if !b.Managed.Own {
-		r.Labels = maps.Clone(b.Managed.Labels)
-		for _, t := range b.Managed.Taints {
+	host := b.guest.hostname(b.config)
+	r := b.guest.hardware(host)
+	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.guest.shortName()), criSocket, told.MaxPods
+	if !b.guest.Managed.Own {
+		r.Labels = maps.Clone(b.guest.Managed.Labels)
+		for _, t := range b.guest.Managed.Taints {
 			r.Taints = append(r.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 		}
 	}
 	taints := r.Taints
-	if err := b.flags(&r, told.Flags); err != nil {
+	if err := b.guest.flags(&r, told.Flags); err != nil {
 		return r, err
 	}
 	for _, t := range taints {

@@ -14,13 +14,13 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/nodes"
-	"github.com/muster-project/muster/sim/nodes/internal/fakeapi"
+	"github.com/muster-project/muster/test/memapi/served"
 )
 
 // managed is a machine of a node group of EKS.
-func managed(s *fakeapi.Server, data string) sim.Machine {
+func managed(s *served.Server, data string) sim.Machine {
 	m := machine("i-1", []byte(data))
-	m.Managed = &sim.Managed{Cluster: "c", Group: "g", Server: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token,
+	m.Managed = &sim.Managed{Cluster: "c", Group: "g", Server: "https://" + s.Endpoint(), CA: s.CA(), Token: served.Token,
 		Labels: map[string]string{"eks.amazonaws.com/nodegroup": "g", "team": "blue"},
 		Taints: []sim.Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}}}
 	return m
@@ -54,7 +54,7 @@ func TestMachineOfANodeGroupJoinsByItself(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 			m := managed(s, tc.data)
 			m.Managed.Own = tc.own
 			f.PowerOn(m)
@@ -74,7 +74,7 @@ func TestMachineOfANodeGroupJoinsByItself(t *testing.T) {
 					t.Fatal("want the machine known as ready")
 				}
 			}
-			if strings.Contains(string(f.Console("i-1")), strings.Split(fakeapi.Token, ".")[1]) {
+			if strings.Contains(string(f.Console("i-1")), strings.Split(served.Token, ".")[1]) {
 				t.Errorf("the console shows the token:\n%s", f.Console("i-1"))
 			}
 		})
@@ -99,7 +99,7 @@ func TestMachineOfANodeGroupThatIsTurnedAway(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+			s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 			m := managed(s, tc.data)
 			if tc.change != nil {
 				tc.change(&m)
@@ -116,7 +116,7 @@ func TestMachineOfANodeGroupThatIsTurnedAway(t *testing.T) {
 }
 
 // awaitNode waits until the node is as ok says.
-func awaitNode(t *testing.T, s *fakeapi.Server, f *nodes.Fleet, want string, ok func(*corev1.Node) bool) {
+func awaitNode(t *testing.T, s *served.Server, f *nodes.Fleet, want string, ok func(*corev1.Node) bool) {
 	t.Helper()
 	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool {
 		n, is := o.(*corev1.Node)
@@ -128,13 +128,13 @@ func awaitNode(t *testing.T, s *fakeapi.Server, f *nodes.Fleet, want string, ok 
 
 func TestEKSDrainsANode(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(managed(s, ""))
 	awaitNode(t, s, f, "a Ready node", func(n *corev1.Node) bool { return ready(n) })
 	daemon := pod("daemon")
 	daemon.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", UID: "d", Controller: ptr.To(true)}}
-	s.PutPod(daemon)
-	s.PutPod(pod("web"))
+	put(t, s, daemon)
+	put(t, s, pod("web"))
 	s.Refuse(func(_, verb, path string) int {
 		if verb == "post" && strings.HasSuffix(path, "/eviction") {
 			return http.StatusTooManyRequests
@@ -164,7 +164,7 @@ func TestEKSDrainsANode(t *testing.T) {
 	t.Run("by force it needs no leave", func(t *testing.T) {
 		f.Cordon("i-1", false)
 		awaitNode(t, s, f, "the node open", func(n *corev1.Node) bool { return !n.Spec.Unschedulable })
-		s.PutPod(pod("again"))
+		put(t, s, pod("again"))
 		s.Refuse(func(_, verb, path string) int {
 			if verb == "post" && strings.HasSuffix(path, "/eviction") {
 				return http.StatusTooManyRequests
@@ -191,10 +191,10 @@ func untilDrained(t *testing.T, f *nodes.Fleet, force bool) {
 
 func TestEKSDrainsANodeFromBeforeARestart(t *testing.T) {
 	t.Parallel()
-	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	s, dir := server(t, served.Options{}), t.TempDir()
 	m := managed(s, "")
 	joinedBefore(t, s, dir, m)
-	s.PutPod(pod("web"))
+	put(t, s, pod("web"))
 	f := fleet(t, nodes.Options{Dir: dir})
 	f.PowerOn(m)
 	if f.Drain("i-1", false) {
@@ -214,7 +214,7 @@ func TestEKSDrainsANodeFromBeforeARestart(t *testing.T) {
 
 func TestEKSMarksANode(t *testing.T) {
 	t.Parallel()
-	s, dir := server(t, fakeapi.Options{}), t.TempDir()
+	s, dir := server(t, served.Options{}), t.TempDir()
 	f := nodes.New(nodes.Options{Speed: 500, Dir: dir})
 	m := managed(s, "")
 	f.PowerOn(m)
@@ -241,7 +241,7 @@ func TestEKSMarksANode(t *testing.T) {
 // TestAKSDeletesANode holds that the node of a machine is deleted, also when the machine is powered off at once.
 func TestAKSDeletesANode(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(managed(s, ""))
 	awaitNode(t, s, f, "a Ready node", func(n *corev1.Node) bool { return ready(n) })
 	f.Unregister("other")
@@ -254,7 +254,7 @@ func TestAKSDeletesANode(t *testing.T) {
 
 func TestReadyFollowsTheKubelet(t *testing.T) {
 	t.Parallel()
-	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	s, f := server(t, served.Options{}), fleet(t, nodes.Options{})
 	await := func(want bool) {
 		t.Helper()
 		ctx := deadline(t)

@@ -121,7 +121,7 @@ func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 		})
 		err = errors.Join(err, failed)
 	}
-	return made, err
+	return made, errors.Join(err, made.AKS.RegisterFeature(containerservice.FeatureResize))
 }
 
 // scaleSet is a pool in the default subscription.

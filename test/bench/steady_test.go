@@ -45,8 +45,9 @@ const (
 	sharedGroup, sharedNodePool                    = 0.5, 0.7
 	// livePools are those of an account whose whole life is watched: enough for one pass to use what another has read.
 	livePools = 2
-	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
-	looksMost = 3
+	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes: one that
+	// creates a group looks for others, by tags and by name, between two looks at its own.
+	looksMost = 4
 	// azurePage is how many machines Azure names in a page.
 	azurePage = 100
 	// eksName is the first cluster of node groups, of which there are so many: EKS allows each a number of groups.
@@ -558,7 +559,9 @@ func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, er
 	return found, nil
 }
 
-func (n *nodes) Empty(context.Context, []string) (map[string]bool, error) { return nil, nil }
+func (n *nodes) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
+	return nil, nil
+}
 
 func (n *nodes) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return n.Find(ctx, keys)

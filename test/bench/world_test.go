@@ -280,7 +280,9 @@ func (l workload) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return found, nil
 }
 
-func (l workload) Empty(context.Context, []string) (map[string]bool, error) { return nil, nil }
+func (l workload) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
+	return nil, nil
+}
 
 func (l workload) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
 	return l.Find(ctx, keys)

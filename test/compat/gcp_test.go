@@ -65,7 +65,8 @@ var gcpFields = map[string][]string{
 		"{scaling: {totalMinCount: 1, totalMaxCount: 9}, nodeNetwork: {tags: [t], createPodRange: true, podRangeName: pods, podRangeCidrBlock: " +
 			"/20}, kubernetesLabels: {example.com/team: a}, additionalLabels: {team: a}}",
 		"{nodeSecurity: {serviceAccount: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes +
-			"}, sandboxType: gvisor, enableSecureBoot: true, enableIntegrityMonitoring: true}, spot: true}",
+			"}, sandboxType: gvisor, enableSecureBoot: true, enableIntegrityMonitoring: true}, spot: true, confidentialCompute: " +
+			"AMDEncryptedVirtualization}",
 		"{kubernetesTaints: [{effect: NoSchedule, key: k, value: v}], management: {autoUpgrade: true, autoRepair: true}, preemptible: true}",
 		"{linuxNodeConfig: {sysctls: [{parameter: net.core.somaxconn, value: '2048'}], cgroupMode: 2, hugepages: {hugepageSize2m: 1, " +
 			"hugepageSize1g: 1}}, upgradeSettings: {strategy: Surge, maxSurge: 2, maxUnavailable: 1}}",

@@ -192,7 +192,8 @@ func declares(s ast.Spec, name string) bool {
 var places = map[string]string{
 	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "driverkit": "cloud/driverkit",
 	"infrapool": "kube/infrapool",
-	"metrics":   "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "server": "sim/server", "sim": "sim",
+	"metrics":   "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "core": "sim/core",
+	"managed": "sim/managed", "fields": "cloud/fields", "refusal": "cloud/wire/refusal", "sim": "sim",
 	"trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
 }
 

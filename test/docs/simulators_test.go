@@ -131,7 +131,7 @@ func (s simulated) makeNodePool(t *testing.T) {
 
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	curlLine   = regexp.MustCompile(`^curl -f (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP)_SIM\S+)(?: -d (.+))?$`)
+	curlLine   = regexp.MustCompile(`^curl --fail-with-body (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP)_SIM\S+)(?: -d (.+))?$`)
 )
 
 // run sends what an example of the page sends.
@@ -146,6 +146,17 @@ func (s simulated) run(t *testing.T, line string) string {
 	if method == "" {
 		method = http.MethodGet
 	}
+	status, said := s.send(t, method, target, body)
+	if status != http.StatusOK && status != http.StatusNoContent {
+		t.Errorf("%s: want it to work, got %d: %s", line, status, said)
+	}
+	return said
+}
+
+// send sends a request to the simulator that its target names.
+func (s simulated) send(t *testing.T, method, target, body string) (status int, said string) {
+	t.Helper()
+	target = os.Expand(target, func(name string) string { return s.env[name] })
 	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -161,14 +172,35 @@ func (s simulated) run(t *testing.T, line string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := io.ReadAll(resp.Body)
+	content, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNoContent {
-		t.Errorf("%s: want it to work, got %s: %s", line, resp.Status, said)
+	return resp.StatusCode, string(content)
+}
+
+// TestAdminTellsWhatIsServed: who mistypes a path or an action below /_sim/ is shown those that there are.
+func TestAdminTellsWhatIsServed(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for _, c := range []struct {
+		method, path, want string
+		status             int
+	}{
+		{http.MethodGet, "$AWS_SIM/_sim/", "POST /_sim/instances/{id}/fail|impair|interrupt|recommend|terminate", http.StatusOK},
+		{http.MethodGet, "$AZURE_SIM/_sim/", "PUT /_sim/quotas", http.StatusOK},
+		{http.MethodGet, "$GCP_SIM/_sim/", "GET /_sim/calls", http.StatusOK},
+		{http.MethodGet, "$AWS_SIM/_sim/falts", "GET /_sim/ lists what is", http.StatusNotFound},
+		{http.MethodPost, "$AWS_SIM/_sim/instances/i-1/terminat", `action \"terminat\" is none of`, http.StatusNotFound},
+		{http.MethodPost, "$AWS_SIM/_sim/eks/clusters/c/nodegroups/n/issu", `none of`, http.StatusNotFound},
+		{http.MethodPost, "$AZURE_SIM/_sim/aks/pools/c/p/stopp", `none of`, http.StatusNotFound},
+		{http.MethodPost, "$GCP_SIM/_sim/gke/pools/c/p/resiz", `none of`, http.StatusNotFound},
+	} {
+		status, said := s.send(t, c.method, c.path, "")
+		if status != c.status || !strings.Contains(said, strings.ReplaceAll(c.want, `\"`, `"`)) {
+			t.Errorf("%s %s: want %d with %q, got %d: %s", c.method, c.path, c.status, c.want, status, said)
+		}
 	}
-	return string(said)
 }
 
 // Every example of the page works, and has the effect that the page promises.
@@ -214,7 +246,7 @@ func TestSimulatorExamples(t *testing.T) {
 			return "3 false", fmt.Sprint(s.aws.State(simaws.AccountID, simaws.Region).Groups[0].Desired, " ", tagged)
 		},
 		"Change how fast time passes": func(s simulated) (string, string) {
-			return `{"speed":60}`, strings.Join(strings.Fields(s.run(t, "curl -f $AWS_SIM/_sim/speed")), "")
+			return `{"speed":60}`, strings.Join(strings.Fields(s.run(t, "curl --fail-with-body $AWS_SIM/_sim/speed")), "")
 		},
 		"Use Google Cloud": func(s simulated) (string, string) {
 			policy, _ := s.gcp.State().Groups[0].Doc["updatePolicy"].(map[string]any)

@@ -52,13 +52,18 @@ func TestVoice(t *testing.T) {
 	}
 }
 
-// goTexts hands over the comments and the string literals of a file.
-func goTexts(files fs.FS, file string, note func(file, text string)) error {
+// parsedGo returns the syntax of a Go file, with its comments.
+func parsedGo(files fs.FS, file string) (*ast.File, error) {
 	src, err := fs.ReadFile(files, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ParseComments)
+	return parser.ParseFile(token.NewFileSet(), file, src, parser.ParseComments|parser.SkipObjectResolution)
+}
+
+// goTexts hands over the comments and the string literals of a file.
+func goTexts(files fs.FS, file string, note func(file, text string)) error {
+	parsed, err := parsedGo(files, file)
 	if err != nil {
 		return err
 	}

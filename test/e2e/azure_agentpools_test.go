@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestLongLifeOfAgentPools(t *testing.T) {
 
 	saw.ByCloud()
 	saw.Begin()
+	w.Admin(http.MethodPut, "aks/feature", `{"name":"AgentPoolVMSSResize"}`, nil)
 	w.Kubectl("patch", "azuremanagedmachinepool/"+aksPool, "--type=merge", "-p", `{"spec":{"sku":"Standard_D4s_v3"}}`)
 	w.Wait("azuremanagedmachinepool/"+aksPool, "{.status.template}", "aks:1.34.2/standard_d4s_v3")
 	agentPoolAtRest(w, aksPool, 1)

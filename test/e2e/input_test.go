@@ -110,7 +110,7 @@ func refusalComesFirst(w *world.World) {
 			return nil
 		})
 	}
-	if got := w.Conditions("refused"); strings.Contains(got, "GroupMissing") {
+	if got := w.Conditions("refused"); strings.Contains(got, "Ready=False GroupMissing") {
 		w.T.Errorf("want the refusal in the place of GroupMissing, got\n%s", got)
 	}
 	w.Admin(http.MethodDelete, "faults", "", nil)

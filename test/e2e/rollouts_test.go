@@ -55,7 +55,7 @@ func TestLongRollouts(t *testing.T) {
 		rolloutPart{"a paused rollout replaces no machine, and a restart replaces all machines, whatever is killed meanwhile", restartsNow},
 		rolloutPart{"an unhealthy machine is drained before it is replaced", replacesUnhealthy},
 		rolloutPart{"a scale-in takes the marked machine", removesMarked},
-		rolloutPart{"without a strategy the group's own refresh replaces every machine", refreshesGroup},
+		rolloutPart{"the group's own refresh replaces every machine", refreshesGroup},
 	)
 }
 
@@ -375,15 +375,15 @@ func removesMarked(r *rollouts) {
 	r.Ready(rolloutPool, r.replicas)
 }
 
-// refreshesGroup takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
-// machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
+// refreshesGroup asks for the group's own refresh: what is stale then is the group's own matter, and drained all the same. The group
+// counts a machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
 func refreshesGroup(r *rollouts) {
 	const healthy = 75 // percent
 	before := r.nodeNames()
 	r.holds(rolloutChange{
 		do: func() {
 			r.Kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", fmt.Sprintf(
-				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":%d,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`, healthy))
+				`{"spec":{"strategy":{"type":"InstanceRefresh"},"refreshPreferences":{"minHealthyPercentage":%d,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`, healthy))
 		},
 		until: r.replaced(before), made: r.replicas, gone: r.replicas,
 		lowest: (r.replicas*healthy + 99) / 100, most: r.replicas,

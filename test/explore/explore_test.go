@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if *first == 0 {
-		*first = commitSeed()
+		*first, rotates = commitSeed(), true
 	}
 	garbage.Allow(garbage.Worlds)
 	code := m.Run()
@@ -71,7 +71,7 @@ func TestExplore(t *testing.T) {
 	}
 	if *stop {
 		for _, seed := range seeds {
-			if explore(t, seed); total.wrong > 0 {
+			if explore(t, *kind, seed); total.wrong > 0 {
 				return
 			}
 		}
@@ -103,6 +103,24 @@ func oneOfEachKind(seeds []uint64) []uint64 {
 	})
 }
 
+// ofEach is the number of scenarios that are played of each kind that claims no seeds.
+const ofEach = 12
+
+// TestExploreKindsWithoutSeeds explores kinds that no seed chooses.
+func TestExploreKindsWithoutSeeds(t *testing.T) {
+	for _, k := range all.Kinds() {
+		if k.Claims != nil || *kind != "" || testing.Short() {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, seed := range seedsFrom(*first, ofEach) {
+				explore(t, k.Name, seed)
+			}
+		})
+	}
+}
+
 // longScenarios is how many the long test plays, behind those of TestExplore: what one commit plays is not what the next one does.
 const longScenarios = 300
 
@@ -123,15 +141,18 @@ func exploreAll(t *testing.T, seeds []uint64) {
 				if at >= uint64(len(seeds)) {
 					return
 				}
-				explore(t, seeds[at])
+				explore(t, *kind, seeds[at])
 			}
 		})
 	}
 }
 
 // draw makes the scenario of a seed, of the kind that is asked for.
-func draw(seed uint64) world.Scenario {
-	if k := all.Named(*kind); k != nil {
+func draw(seed uint64) world.Scenario { return drawOf(*kind, seed) }
+
+// drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
+func drawOf(kind string, seed uint64) world.Scenario {
+	if k := all.Named(kind); k != nil {
 		return k.Draw(seed)
 	}
 	return all.Draw(seed)
@@ -140,9 +161,9 @@ func draw(seed uint64) world.Scenario {
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.
 const shortenMost, shownMost = 3, 20
 
-// explore plays the scenario of one seed and adds it up.
-func explore(t *testing.T, seed uint64) {
-	s := draw(seed)
+// explore plays the scenario of one seed, of the kind with that name or the one that the seed chooses, and adds it up.
+func explore(t *testing.T, kind string, seed uint64) {
+	s := drawOf(kind, seed)
 	got := world.Play(t, s, world.Options{})
 	nth := total.add(seed, got)
 	if len(got.Wrong) == 0 {
@@ -150,13 +171,16 @@ func explore(t *testing.T, seed uint64) {
 	}
 	v := got.Wrong[0]
 	fmt.Printf("violation seed=%d scenarios=%d oracle=%q: %s\n", seed, total.count(), v.Oracle, v.Text)
-	t.Fail()
-	if nth > shownMost || *stop {
-		return
+	replay := replayLine(seed, kind)
+	if rotates {
+		f := findings{run: "Replay", seed: seed, replay: replay}
+		f.add("seed %d: %s: %s", seed, v.Oracle, v.Text)
+		f.report(t)
+	} else {
+		t.Fail()
 	}
-	replay := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
-	if *kind != "" {
-		replay += " -kind " + *kind
+	if nth > shownMost || *stop || !t.Failed() {
+		return
 	}
 	if nth > shortenMost {
 		t.Logf("replay with: %s", replay)
@@ -164,6 +188,15 @@ func explore(t *testing.T, seed uint64) {
 	}
 	dropped, short := shorten(t, s, v.Oracle)
 	t.Logf("replay with: %s\nshortest that still fails: %s -drop %s\n%s", replay, replay, places(dropped), upTo(short.Trace))
+}
+
+// replayLine is the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
+func replayLine(seed uint64, kind string) string {
+	line := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
+	if kind != "" {
+		line += " -kind " + kind
+	}
+	return line
 }
 
 // upTo is a trace up to its first violation.
@@ -199,10 +232,12 @@ func TestOneSeedGivesOneTrace(t *testing.T) {
 	for seed := *first; seed < *first+n; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
+			found := findingsOf(t)
 			a, b := world.Play(t, draw(seed), world.Options{}), world.Play(t, draw(seed), world.Options{})
 			if a.Trace != b.Trace {
-				t.Errorf("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.Trace, b.Trace))
+				found.add("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.Trace, b.Trace))
 			}
+			found.report(t)
 		})
 	}
 }

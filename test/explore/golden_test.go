@@ -17,19 +17,32 @@ import (
 	"github.com/muster-project/muster/test/long"
 )
 
-// golden plays a variant of a golden scenario and wants the end to be the one of the undisturbed run.
-func golden(t *testing.T, what string, s world.Scenario, o world.Options, want world.Result) {
+// variant is a golden scenario with a disturbance.
+type variant struct {
+	what string
+	world.Scenario
+	world.Options
+}
+
+// disturbed plays variants of a golden scenario and wants the end of each to be the one of the undisturbed run. It stops at the first that
+// fails.
+func disturbed(t *testing.T, list []variant, want world.Result) {
 	t.Helper()
-	got := world.Play(t, s, o)
-	for _, v := range got.Wrong {
-		t.Errorf("%s, %s: %s: %s", s.Name, what, v.Oracle, v.Text)
+	found := findingsOf(t)
+	for _, v := range list {
+		got := world.Play(t, v.Scenario, v.Options)
+		for _, w := range got.Wrong {
+			found.add("%s, %s: %s: %s", v.Name, v.what, w.Oracle, w.Text)
+		}
+		if diff := cmp.Diff(want.End, got.End); diff != "" {
+			found.add("%s, %s: the end differs from that of the undisturbed run (-want +got):\n%s", v.Name, v.what, diff)
+		}
+		if len(found.texts) > 0 {
+			found.add("%s", upTo(got.Trace))
+			break
+		}
 	}
-	if diff := cmp.Diff(want.End, got.End); diff != "" {
-		t.Errorf("%s, %s: the end differs from that of the undisturbed run (-want +got):\n%s", s.Name, what, diff)
-	}
-	if t.Failed() {
-		t.Fatalf("%s", upTo(got.Trace))
-	}
+	found.report(t)
 }
 
 // undisturbed plays each golden scenario without a disturbance once for all tests: a function that gives its run, by the scenario's name.
@@ -176,16 +189,18 @@ func TestCrashAtEveryEffect(t *testing.T) { eachGolden(t, endings, endAtEffects)
 func endAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
 	t.Helper()
 	list := few(picked(s.Name, clean.Effects, 3, 1, 2), *disturbances, at)
+	var variants []variant
 	for n, k := range list {
 		for _, before := range []bool{true, false} {
 			if !*every && before != ((at+n)%4 == 0) {
 				continue
 			}
 			what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
-			golden(t, what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}, clean)
+			variants = append(variants, variant{what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}})
 		}
 	}
 	t.Logf("%d effects, disturbed at %d", len(clean.Effects), len(list))
+	disturbed(t, variants, clean)
 }
 
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
@@ -193,13 +208,15 @@ func TestTwoManagersMeetAtEveryEffect(t *testing.T) { eachGolden(t, rivals, meet
 
 func meetAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
 	t.Helper()
+	var variants []variant
 	for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
 		with := s
 		with.Events = append([]world.Event{
 			{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
 		}, s.Events...)
-		golden(t, fmt.Sprintf("two managers meet at effect %d, %s", k+1, clean.Effects[k]), with, world.Options{}, clean)
+		variants = append(variants, variant{fmt.Sprintf("two managers meet at effect %d, %s", k+1, clean.Effects[k]), with, world.Options{}})
 	}
+	disturbed(t, variants, clean)
 }
 
 // stale is one way in which the manager reads what is old.
@@ -224,10 +241,12 @@ func TestStaleAndMissed(t *testing.T) { eachGolden(t, oldReads, readOld) }
 
 func readOld(t *testing.T, at int, s world.Scenario, clean world.Result) {
 	t.Helper()
+	var variants []variant
 	for _, way := range few(staleness(s), *disturbances, at) {
 		with := s
 		with.Events = append([]world.Event{}, s.Events...)
 		with.Insert(way.event)
-		golden(t, way.what, with, world.Options{}, clean)
+		variants = append(variants, variant{way.what, with, world.Options{}})
 	}
+	disturbed(t, variants, clean)
 }

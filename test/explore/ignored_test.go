@@ -49,19 +49,20 @@ func comeToRest(t *testing.T, remainder uint64) {
 		s.Ends = world.Edited + 13*time.Minute
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			told := 0
+			found, told := findingsOf(t), 0
 			for n, f := range world.Ignorable(s) {
 				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf != remainder {
 					continue
 				}
 				got := world.Play(t, s, world.Options{Ignores: &f})
 				for _, v := range got.Wrong {
-					t.Errorf("%s: %s: %s", f.Name, v.Oracle, v.Text)
+					found.add("%s: %s: %s", f.Name, v.Oracle, v.Text)
 				}
 				if got.Told {
 					told++
 				}
 			}
+			found.report(t)
 			if *every && told == 0 {
 				t.Error("want a rule at least to be reported, got none")
 			}

@@ -65,8 +65,8 @@ func refreshes() []world.Scenario {
 		}
 		return world.Scenario{
 			Name: name, Kind: asg.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
-			Refresh: world.Surplus,
-			Events:  events, Ends: world.Edited + time.Hour,
+			Refresh: world.Surplus, ByGroup: true,
+			Events: events, Ends: world.Edited + time.Hour,
 		}
 	}
 	image := world.Event{What: world.Template, N: 3}

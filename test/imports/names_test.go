@@ -21,6 +21,7 @@ var words = map[string][]string{
 	"gcp":      {"gcp", "gke"},
 	"oci":      {"oci", "oke"},
 	"scaleway": {"scaleway", "kapsule"},
+	"toy":      {"toy"},
 }
 
 // registrations are the only files outside the clouds' own folders that may name a cloud.

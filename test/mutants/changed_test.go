@@ -1,14 +1,14 @@
 package mutants
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/test/mergebase"
 )
 
 // What TestMutantsOfChangedFiles runs at most, so that verify stays short: mutations, and the time in which they begin once they are built.
@@ -42,45 +42,21 @@ func TestMutantsOfChangedFiles(t *testing.T) {
 // changedFiles returns the files, from the root of the module, that differ from the commit that the branch comes from, and that commit.
 // It fails without git, outside a repository, and where the history does not reach that commit.
 func changedFiles(ctx context.Context) (base string, files []string, err error) {
-	switch prefix, err := git(ctx, "rev-parse", "--show-prefix"); {
+	switch prefix, err := mergebase.Git(ctx, root, "rev-parse", "--show-prefix"); {
 	case err != nil:
 		return "", nil, err
 	case prefix != "":
 		return "", nil, fmt.Errorf("want the root of a repository, got folder %q of one", prefix)
 	}
-	if base, err = baseCommit(ctx); err != nil {
+	if base, err = mergebase.Commit(ctx, root); err != nil {
 		return "", nil, err
 	}
-	tracked, err := git(ctx, "diff", "--name-only", base)
+	tracked, err := mergebase.Git(ctx, root, "diff", "--name-only", base)
 	if err != nil {
 		return "", nil, err
 	}
-	untracked, err := git(ctx, "ls-files", "--others", "--exclude-standard")
+	untracked, err := mergebase.Git(ctx, root, "ls-files", "--others", "--exclude-standard")
 	return base, strings.Fields(tracked + "\n" + untracked), err
-}
-
-// baseCommit returns the commit where the branch left the default branch of its remote, or HEAD~1 without a remote and on that branch.
-func baseCommit(ctx context.Context) (string, error) {
-	head, err := git(ctx, "rev-parse", "HEAD")
-	if err != nil {
-		return "", err
-	}
-	if base, err := git(ctx, "merge-base", "HEAD", "origin/HEAD"); err == nil && base != head {
-		return base, nil
-	}
-	return git(ctx, "rev-parse", "--verify", "HEAD~1")
-}
-
-// git returns what git prints at the root of the module, trimmed.
-func git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	var out, wrong bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &wrong
-	if err := cmd.Run(); err != nil {
-		first, _, _ := strings.Cut(wrong.String(), "\n")
-		return "", fmt.Errorf("git %s: %w %s", args[0], err, first)
-	}
-	return strings.TrimSpace(out.String()), nil
 }
 
 // names returns the quoted names of mutations, with commas between them.

@@ -27,6 +27,8 @@ const (
 	AgentPool Binary = "cloud/azure/agentpool"
 	NodePool  Binary = "cloud/gcp/nodepool"
 	Parts     Binary = "kube/partstest"
+	Sweep     Binary = "cloud/sweep"
+	Wire      Binary = "cloud/wire"
 	// InstanceGroup are the tests of managed instance groups of Google Cloud.
 	InstanceGroup Binary = "cloud/gcp/instancegroup"
 )
@@ -102,6 +104,6 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable,
-		nodepoolTable, instancegroupTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, callsTable, awsTable, templateTable, nodegroupTable, azureTable,
+		agentTable, nodepoolTable, instancegroupTable, kubeTable)
 }

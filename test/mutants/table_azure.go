@@ -2,12 +2,12 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	poolInPlace                       = "pool/inplace.go"
-	azureStart, azureRead, azureSurge = "cloud/azure/start.go", "cloud/azure/read.go", "cloud/azure/surge.go"
-	azureMachine, azureObserve        = "cloud/azure/machine.go", "cloud/azure/observe.go"
-	azureTarget                       = "cloud/azure/target.go"
-	modelHash, modelTags              = "cloud/azure/model/hash.go", "cloud/azure/model/tags.go"
-	poolMachines, machinesDecide      = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
+	poolInPlace                        = "pool/inplace.go"
+	azureStart, azureRead, driverSurge = "cloud/azure/start.go", "cloud/azure/read.go", "cloud/driverkit/surge.go"
+	azureMachine, azureObserve         = "cloud/azure/machine.go", "cloud/azure/observe.go"
+	azureTarget                        = "cloud/azure/target.go"
+	modelHash, modelTags               = "cloud/azure/model/hash.go", "cloud/azure/model/tags.go"
+	poolMachines, machinesDecide       = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
 )
 
 // Those of agent pools.
@@ -31,8 +31,9 @@ var agentTable = []Mutation{
 			}`),
 	one("owner of the agent pool not checked", agentTarget, "takes any agent pool of the right name for ours",
 		Explore, []string{"foreign"},
-		`o.Owned = o.Owner == t.Owner.ID ||`,
-		`o.Owned = mutated("owner of the agent pool not checked") || o.Owner == t.Owner.ID ||`),
+		`o.Claim = t.Claim(model.Spelling, read.pool.tag)`,
+		`o.Claim = t.Claim(model.Spelling, read.pool.tag)
+		o.Claim.Owned = o.Claim.Owned || mutated("owner of the agent pool not checked")`),
 	one("machines that AKS gave up counted", agentObserve, "waits for machines that AKS could not bring, and never asks for them again",
 		AgentPool, []string{"TestUnfulfilledCapacity"},
 		`len(members) < is.count() && !is.autoscaled() {`,
@@ -55,8 +56,8 @@ var agentTable = []Mutation{
 	one("rollout of others taken for Muster's", agentMemory,
 		"takes any rollout for Muster's own as long as an operation of Muster is remembered",
 		AgentPool, []string{"TestRolloutsOfOthers"},
-		`return err == nil && outcome.Done`,
-		`return err == nil && outcome.Done && !mutated("rollout of others taken for Muster's")`),
+		`return outcome.Done, nil`,
+		`return outcome.Done && !mutated("rollout of others taken for Muster's"), nil`),
 }
 
 // azureTable is what goes wrong with scale sets, and with what only they have.
@@ -84,8 +85,8 @@ var azureTable = []Mutation{
 		`v.in.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
 	one("owner of the scale set not checked", azureTarget, "takes any scale set of the right name for ours",
 		Explore, []string{"foreign"},
-		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
-		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the scale set not checked")`),
+		`{ return t.claim(is.Tags).Owned }`,
+		`{ return t.claim(is.Tags).Owned || mutated("owner of the scale set not checked") }`),
 	one("tags of the other provider dropped", modelTags, "adopts a scale set with its own tags alone",
 		Explore, []string{"foreign"},
 		`	tags := maps.Clone(is)
@@ -93,9 +94,9 @@ var azureTable = []Mutation{
 `),
 	one("every machine removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
-		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
+		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(idsOf(chosen)...)}, nil)
 	err = begun(w, "DELETE", poller, err)`,
-		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, idsOf(chosen))}, nil)
+		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, to.SliceOfPtrs(idsOf(chosen)...))}, nil)
 	err = begun(w, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
@@ -111,10 +112,10 @@ var azureTable = []Mutation{
 		`	switch m.power {
 	case "stopped", "stopping",`, `	switch either(mutated("stopped machines taken for running"), "", m.power) {
 	case "stopped", "stopping",`),
-	one("surge never used up", azureSurge, "goes on to count what a rollout has added when it is gone",
+	one("surge never used up", driverSurge, "goes on to count what a rollout has added when it is gone",
 		Azure, []string{"TestSurgeBesideAnAutoscaler"},
-		`return max(0, n.Surge-max(0, n.Size-size))`,
-		`return max(0, n.Surge-either(mutated("surge never used up"), 0, max(0, n.Size-size)))`),
+		`return max(0, now.Surge-max(0, now.Size-s.Size))`,
+		`return max(0, now.Surge-either(mutated("surge never used up"), 0, max(0, now.Size-s.Size)))`),
 	one("extensions are content", modelHash, "replaces machines for extensions that could be changed on them",
 		Explore, []string{"unwanted removal"},
 		`	"properties.virtualMachineProfile.extensionProfile",`,

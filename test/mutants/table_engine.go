@@ -4,6 +4,7 @@ package mutants
 const (
 	engineRun, engineMemory                    = "engine/engine.go", "engine/memory.go"
 	engineAttempt, engineAbsence, engineEvents = "engine/attempt.go", "engine/absence.go", "engine/report/events.go"
+	engineSearch                               = "engine/search.go"
 )
 
 // engineTable is what goes wrong in a pass.
@@ -12,6 +13,11 @@ var engineTable = []Mutation{
 		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
 		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) {`,
 		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) && !mutated("old observation acted upon") {`),
+	one("second group beside the first", engineSearch, "creates a group without looking for one that the pool had before",
+		Engine, []string{"TestSearch"},
+		`if f.Target.Search.Tagged || !out.Seen || !out.Plan.CreatesGroup(f.Desired, out.Observed) {`,
+		`if f.Target.Search.Tagged || !out.Seen || !out.Plan.CreatesGroup(f.Desired, out.Observed) ||
+		mutated("second group beside the first") {`),
 	one("failed read taken for an empty cloud", engineRun, "lets a deleted pool go when the cloud does not answer",
 		Explore, []string{"left", "undrained"},
 		`if err != nil && (!f.Desired.Deleting || !complete(err)) {`,

@@ -4,7 +4,8 @@ package mutants
 const (
 	migApply, migTarget   = "cloud/gcp/instancegroup/apply.go", "cloud/gcp/instancegroup/target.go"
 	migFields, migMembers = "cloud/gcp/instancegroup/group.go", "cloud/gcp/instancegroup/instances.go"
-	migSurge, migWant     = "cloud/gcp/instancegroup/surge.go", "cloud/gcp/instancegroup/desired.go"
+	migStart              = "cloud/gcp/instancegroup/start.go"
+	migWant               = "cloud/gcp/instancegroup/desired.go"
 	gcpTemplate           = "cloud/gcp/template/build.go"
 )
 
@@ -16,8 +17,10 @@ var instancegroupTable = []Mutation{
 		`if (i.named(target) || mutated("every instance of the group deleted")) && i.state() != pool.Terminating {`),
 	one("owner of the instance group not checked", migTarget, "takes any managed instance group of the right name for ours",
 		Explore, []string{"foreign"},
-		`return owner == template.LabelValue(t.Owner.ID) ||`,
-		`return mutated("owner of the instance group not checked") || owner == template.LabelValue(t.Owner.ID) ||`),
+		`{ return t.claim(labels).Owned }`,
+		`{
+	return t.claim(labels).Owned || mutated("owner of the instance group not checked")
+}`),
 	one("rolling left to others", migFields, "leaves a managed instance group to roll by itself once another client has set it to",
 		Explore, []string{"undrained", "as desired"},
 		`policy.Type != wantPolicy.Type ||`,
@@ -34,14 +37,20 @@ var instancegroupTable = []Mutation{
 		InstanceGroup, []string{"TestDeletedAndNotRepaired"},
 		`return i.id == 0 && i.status == "" && i.action == actionNone }`,
 		`return i.id == 0 && i.status == "" && i.action == actionNone && !mutated("deleted instances awaited") }`),
-	one("recorded surge never used up", migSurge, "goes on to count what a rollout has added to a managed instance group when it is gone",
-		InstanceGroup, []string{"TestSurgeIsRecorded"},
-		`return max(0, n.Surge-max(0, n.Size-size))`,
-		`return either(mutated("recorded surge never used up"), n.Surge, max(0, n.Surge-max(0, n.Size-size)))`),
-	one("removal not remembered", migSurge, "counts a removal that the autoscaler's next size hides as surge that is still there",
+	one("patch without a fingerprint", migStart, "changes a managed instance group although another client has changed it since it was read",
+		InstanceGroup, []string{"TestChangedSinceItWasRead"},
+		`change.Fingerprint = w.memory.group.is.Fingerprint`,
+		`change.Fingerprint = either(mutated("patch without a fingerprint"), "", w.memory.group.is.Fingerprint)`),
+	one("lost creation forgotten", migStart, "takes the creation of a managed instance group whose reply was lost for none",
+		InstanceGroup, []string{"TestLostReplies"},
+		`if driverkit.MayHaveHappened(err) {
+		w.memory.made`,
+		`if driverkit.MayHaveHappened(err) && (err == nil || !mutated("lost creation forgotten")) {
+		w.memory.made`),
+	one("removal not remembered", driverSurge, "counts a removal that the autoscaler's next size hides as surge that is still there",
 		InstanceGroup, []string{"TestRemovalBeforeItsRecord"},
-		`if s.removal == nil {`,
-		`if s.removal == nil || mutated("removal not remembered") {`),
+		`if s.Removal == nil {`,
+		`if s.Removal == nil || mutated("removal not remembered") {`),
 	one("machine type must be seen", migWant, "creates no pool whose machine type the credentials do not allow to look up",
 		InstanceGroup, []string{"TestCreatedWithoutAnotherLookup"},
 		`cloud.KindOf(want.unknown) != cloud.Denied`,

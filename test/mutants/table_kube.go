@@ -84,12 +84,12 @@ var kubeTable = []Mutation{
 	one("foreign cordon taken back", kubeStart, "opens a node that a user has cordoned when its drain is given up",
 		Explore, []string{"foreign"},
 		`	forget(node)
-	return client.IgnoreNotFound(w.patch(ctx, before, node))
+	if cause.Reason == pool.DrainBlocked {
 `, `	forget(node)
 	if mutated("foreign cordon taken back") {
 		node.Spec.Unschedulable = false
 	}
-	return client.IgnoreNotFound(w.patch(ctx, before, node))
+	if cause.Reason == pool.DrainBlocked {
 `).from(40),
 	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},

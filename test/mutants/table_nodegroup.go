@@ -3,7 +3,8 @@ package mutants
 // The files, from the root of the module.
 const (
 	poolTemplates, poolOperation        = "pool/templates.go", "pool/operation.go"
-	groupDrift, groupStart              = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
+	groupDrift, groupFields             = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/fields.go"
+	groupStart                          = "cloud/aws/nodegroup/start.go"
 	groupTarget, groupBacking           = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/backinggroup.go"
 	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
 	groupUpdate, groupAdopt             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/adopt.go"
@@ -79,20 +80,21 @@ var nodegroupTable = []Mutation{
 		`if cause == nil || !mutated("failed group with nodes made again") && slices.ContainsFunc(`),
 	one("owner of the node group not checked", groupTarget, "takes any node group of the right name for ours",
 		Explore, []string{"foreign"},
-		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
-		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the node group not checked")`),
+		`{ return t.claim(is).Owned }`,
+		`{ return t.claim(is).Owned || mutated("owner of the node group not checked") }`),
 	one("labels of others removed", groupDrift, "takes away every label that the object does not name",
 		Explore, []string{"as desired"},
-		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,
-		`!wanted && (session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed")) {`).from(2808),
-	one("taints not repaired", groupDrift, "does not look at taints once the node group exists",
+		`return session.Marked(is.Tags[tagOurLabels], key) })`,
+		`return session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed") })`).from(2808),
+	one("taints not repaired", groupFields, "does not look at taints once the node group exists",
 		NodeGroup, []string{"TestDrift"},
-		`{Name: driftTaints, Differs: g.taintsDrift(is)},`,
-		`{Name: driftTaints, Differs: g.taintsDrift(is) && !mutated("taints not repaired")},`),
-	one("maximum lowered below what exists", groupDrift, "asks EKS for a maximum that it can't have yet",
+		`return want.taintsDrift(has.is) }`, `return want.taintsDrift(has.is) && !mutated("taints not repaired") }`),
+	one("maximum lowered below what exists", groupFields, "asks EKS for a maximum that it can't have yet",
 		NodeGroup, []string{"TestDrift", "TestBounds", "TestContract"},
-		`!= *g.max && size <= *g.max},`,
-		`!= *g.max && (size <= *g.max || mutated("maximum lowered below what exists"))},`),
+		`!= *want.max && has.size <= *want.max
+`,
+		`!= *want.max && (has.size <= *want.max || mutated("maximum lowered below what exists"))
+`),
 	one("tags that reach no machine", groupBacking, "tags the node group alone, whose tags EKS passes on to no machine",
 		Explore, []string{"as desired"},
 		`return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0`,
@@ -117,7 +119,7 @@ var nodegroupTable = []Mutation{
 		Explore, []string{"forced"},
 		`Force: r.t.pool.UpdateConfig != nil && r.t.pool.UpdateConfig.Force,`,
 		`Force: r.t.pool.UpdateConfig != nil && r.t.pool.UpdateConfig.Force || mutated("force always"),`),
-	one("minor version skipped", poolProvider, "asks the cloud for two minor versions at once",
+	one("minor version skipped", "pool/version.go", "asks the cloud for two minor versions at once",
 		Pool, []string{"TestUpgradePath"},
 		`switch next := min(current+1, wanted); {`,
 		`switch next := either(mutated("minor version skipped"), wanted, min(current+1, wanted)); {`),

@@ -7,14 +7,16 @@ const (
 	nodepoolMemory               = "cloud/gcp/nodepool/memory.go"
 	nodepoolBlueGreen            = "cloud/gcp/nodepool/bluegreen.go"
 	nodepoolOperations           = "cloud/gcp/nodepool/operations.go"
+	nodepoolOrigin               = "cloud/gcp/nodepool/origin.go"
 )
 
 // nodepoolTable is what goes wrong with node pools of GKE.
 var nodepoolTable = []Mutation{
 	one("owner of the node pool not checked", nodepoolTarget, "takes any node pool of the right name for ours",
 		NodePool, []string{"TestContract"},
-		`o.Owned = o.Owner == template.LabelValue(t.Owner.ID) ||`,
-		`o.Owned = mutated("owner of the node pool not checked") || o.Owner == template.LabelValue(t.Owner.ID) ||`),
+		`o.Claim = t.Claim(template.Spelling, template.In(read.labels()))`,
+		`o.Claim = t.Claim(template.Spelling, template.In(read.labels()))
+		o.Claim.Owned = o.Claim.Owned || mutated("owner of the node pool not checked")`),
 	one("every machine of the node pool removed", nodepoolSize, "names all machines of a node pool that is to lose some",
 		NodePool, []string{"TestRemovalAndReplacement"},
 		`if asked && is.State() != pool.Terminating`,
@@ -26,14 +28,8 @@ var nodepoolTable = []Mutation{
 	one("machine type needed for a node pool", nodepoolCapacity,
 		"holds a node pool up whose machine type the credentials do not allow to look up",
 		NodePool, []string{"TestMachineTypesDenied"},
-		`if cloud.KindOf(err) != cloud.Denied {
-		return err
-	}
-	look.Keep()`,
-		`if cloud.KindOf(err) != cloud.Denied || mutated("machine type needed for a node pool") {
-		return err
-	}
-	look.Keep()`),
+		`if err == nil || waits || cloud.KindOf(err) == cloud.Invalid {`,
+		`if err == nil || waits || cloud.KindOf(err) == cloud.Invalid || mutated("machine type needed for a node pool") {`),
 	one("surge of GKE taken for the size", nodepoolMemory, "counts the machines that GKE adds in an upgrade as the node pool's size",
 		NodePool, []string{"TestUpgrade"},
 		`if !rolling || blueGreen(m.read.pool) != nil {`,
@@ -47,4 +43,11 @@ var nodepoolTable = []Mutation{
 		NodePool, []string{"TestPausedBlueGreen"},
 		`if w.leadsOn(read) && read.inTurn(w) {`,
 		`if mutated("paused upgrade always resumed") || w.leadsOn(read) && read.inTurn(w) {`),
+	one("automatic upgrade taken for a request", nodepoolOrigin, "cancels the upgrades that GKE begins by itself",
+		NodePool, []string{"TestAutomaticUpgradeIsLeft"},
+		`	case byGKE:
+		return true
+`, `	case byGKE:
+		return !mutated("automatic upgrade taken for a request")
+`),
 }

@@ -4,6 +4,7 @@ package mutants
 const (
 	poolDecide, poolDelete, poolObserved, poolStatus = "pool/decide.go", "pool/delete.go", "pool/observed.go", "pool/status.go"
 	poolInputs, poolClassify, poolBudget             = "pool/inputs.go", "pool/classify.go", "pool/budget.go"
+	poolAdoption                                     = "pool/adoption.go"
 	poolSelection, poolRemoval                       = "pool/selection.go", "pool/removal.go"
 )
 
@@ -51,17 +52,27 @@ var poolTable = []Mutation{
 		`func(_ *selection, m *member) bool { return m.Marked },`,
 		`func(_ *selection, m *member) bool { return m.Marked && !mutated("marks ignored") },`).of("asg").from(7857),
 	one("replaced beside a marked one", poolSelection, "begins replacements while a marked machine goes in place of one",
-		Pool, []string{"TestBudgets"},
+		Pool, []string{"TestBudgetsOfMarks", "TestBudgetsWithoutReplacing"},
 		`(m.reason != stale || m.Marked || !v.marked) {`,
 		`(m.reason != stale || m.Marked || !v.marked || mutated("replaced beside a marked one")) {`),
 	one("emptied nodes no better", poolSelection, "forgets the nodes that others have cordoned and emptied",
 		Engine, []string{"TestUnusedNodesGoFirst"},
-		`return m.Node.CordonedByOthers() && m.Node.Empty },`,
-		`return m.Node.CordonedByOthers() && m.Node.Empty && !mutated("emptied nodes no better") },`),
+		`return m.Node.CordonedByOthers() && m.Node.Evictable == EvictNothing`,
+		`return m.Node.CordonedByOthers() && m.Node.Evictable == EvictNothing && !mutated("emptied nodes no better")`),
 	one("protected from the autoscaler", poolInPlace, "leaves the protection from scale-in on when an autoscaler takes over the size",
 		Pool, []string{"TestUnprotect"},
 		`		if m.ScaleInProtected {`,
 		`		if m.ScaleInProtected && !mutated("protected from the autoscaler") {`),
+	one("grant of any account", poolAdoption, "takes a grant for one of every account",
+		Pool, []string{"TestAdopt"},
+		`slices.Contains(g.Accounts, u.Account) &&`,
+		`(slices.Contains(g.Accounts, u.Account) || mutated("grant of any account")) &&`),
+	one("grant of what others own", poolAdoption, "has a grant reach a group whose tags name another namespace",
+		Pool, []string{"TestAdopt"},
+		`	case u.FormerOwner != "":
+`,
+		`	case u.FormerOwner != "" && !mutated("grant of what others own"):
+`),
 	one("drains begun anew", poolSelection, "chooses other machines while the first are being drained",
 		Pool, []string{"TestVictims"},
 		`return m.isDraining() || m.TerminationNotice != nil }`,

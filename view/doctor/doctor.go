@@ -28,16 +28,20 @@ type Finding struct {
 	Action string `json:"action,omitempty"`
 }
 
-// Version of the JSON form of a Report. Fields are only added to a version.
-const Version = "muster.dev/doctor/v1"
+// APIVersion and ReportKind begin the JSON form of a Report. Fields are added to it, never renamed or taken away.
+const (
+	APIVersion = "doctor.muster.dev/v1"
+	ReportKind = "Report"
+)
 
 // Report is what was found. Its JSON form is what "muster doctor -o json" prints.
 type Report struct {
-	Version   string    `json:"version"`
-	Problems  int       `json:"problems"`
-	Warnings  int       `json:"warnings"`
-	Unchecked int       `json:"unchecked"`
-	Findings  []Finding `json:"findings"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Problems   int       `json:"problems"`
+	Warnings   int       `json:"warnings"`
+	Unchecked  int       `json:"unchecked"`
+	Findings   []Finding `json:"findings"`
 }
 
 // The names of the checks.
@@ -73,7 +77,7 @@ var checks = []struct {
 
 // Examine runs all checks. A check whose part of it could not be read gives the one finding that says so.
 func Examine(f Installation) Report {
-	r := Report{Version: Version, Findings: []Finding{}}
+	r := Report{APIVersion: APIVersion, Kind: ReportKind, Findings: []Finding{}}
 	for _, c := range checks {
 		found := unread(f.Unread[c.name])
 		if found == nil {

@@ -105,17 +105,16 @@ NOT CHECKED  Management cluster: forbidden. Next: run muster doctor as a user wh
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	if err := JSON(&text, Report{Version: Version, Problems: 1, Findings: []Finding{{Severity: Problem, Check: CheckCore, Object: "o",
-		Fact: "f", Action: "a"}}}); err != nil {
+	if err := JSON(&text, Report{APIVersion: APIVersion, Kind: ReportKind, Problems: 1,
+		Findings: []Finding{{Severity: Problem, Check: CheckCore, Object: "o", Fact: "f", Action: "a"}}}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]any{}
 	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"version": "muster.dev/doctor/v1", "problems": 1.0, "warnings": 0.0, "unchecked": 0.0, "findings": []any{
-		map[string]any{"severity": "PROBLEM", "check": "core", "object": "o", "fact": "f", "action": "a"},
-	}}
+	want := map[string]any{"apiVersion": "doctor.muster.dev/v1", "kind": "Report", "problems": 1.0, "warnings": 0.0, "unchecked": 0.0,
+		"findings": []any{map[string]any{"severity": "PROBLEM", "check": "core", "object": "o", "fact": "f", "action": "a"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}

@@ -78,6 +78,10 @@ type Manager struct {
 	Controllers []string
 	// Watches is the value of --namespace; empty if all are watched.
 	Watches string
+	// CredentialsNamespaces is the value of --credentials-namespaces, nil if it is not set, and CredentialsSelector that of
+	// --credentials-namespace-selector.
+	CredentialsNamespaces []string
+	CredentialsSelector   string
 }
 
 // Lease is that of the leader election of Muster's managers.
@@ -166,6 +170,8 @@ type Pool struct {
 	Exists, Paused, Deleting bool
 	// Conditions are those of the infrastructure object.
 	Conditions []metav1.Condition
+	// Cause says what is wrong with the infrastructure object; nil if nothing is, or Conditions alone tell.
+	Cause *metav1.Condition
 	// Message is the sentence that says most about the pool now.
 	Message string
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -69,11 +70,12 @@ func (p Pool) finding(now time.Time) Finding {
 			"remove spec.paused of the Cluster or the annotation cluster.x-k8s.io/paused when the pool should go on"
 	case ready == nil:
 		f.Fact, f.Action = "has no condition Ready: no controller has looked at it", "see the findings of manager, controllers and gates"
-	case ready.Status == metav1.ConditionTrue:
+	case cmp.Or(p.Cause, ready).Status == metav1.ConditionTrue:
 		f.Severity = OK
 	default:
-		f.Severity, f.Action = p.severity(*ready, now), look
-		f.Fact = fmt.Sprintf("Ready is %s (%s): %s", ready.Status, ready.Reason, p.Message)
+		cause := cmp.Or(p.Cause, ready)
+		f.Severity, f.Action = p.severity(*cause, now), look
+		f.Fact = fmt.Sprintf("%s is %s (%s): %s", cause.Type, cause.Status, cause.Reason, p.Message)
 	}
 	return f
 }

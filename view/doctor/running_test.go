@@ -174,6 +174,9 @@ func TestPools(t *testing.T) {
 			[]string{"PROBLEM " + object + "Ready is False (Waiting): 1 of 2 machines are Ready"}},
 		{"not Ready for a short time", with(func(p *Pool) { p.Conditions = notReady(time.Minute) }),
 			[]string{"WARNING " + object + "Ready is False (Waiting)"}},
+		{"in error, whatever Ready says", with(func(p *Pool) {
+			p.Message, p.Cause = "no such image", &metav1.Condition{Type: "UpToDate", Status: metav1.ConditionFalse, Reason: "Invalid"}
+		}), []string{"PROBLEM " + object + "UpToDate is False (Invalid): no such image"}},
 		{"no controller has looked", with(func(p *Pool) { p.Conditions = nil }), []string{"PROBLEM " + object + "has no condition Ready"}},
 		{"no infrastructure object", with(func(p *Pool) { p.Exists = false }),
 			[]string{"PROBLEM " + object + "CloudMachinePool i does not exist"}},

@@ -30,7 +30,7 @@ func (p *Plan) fill(f preview.Look) {
 func (p *Plan) follow(f preview.Look) Forecast {
 	p.New = f.Observed.Group == nil && !f.Desired.Deleting
 	p.Machines = kept(f.Observed)
-	p.Adoption = adoptionOf(f)
+	p.Adoption, p.MissingGrant = adoptionOf(f), p.missingGrant(f)
 	if p.New && comesByItself(f) {
 		p.Warnings = append(p.Warnings, "first: "+f.Desired.CreateBlocked.Message)
 		f.Desired.CreateBlocked, f.Observed.Wanted = nil, pool.Template{Content: "new"}
@@ -142,6 +142,9 @@ func rolls(f preview.Look, c Forecast) (out []string) {
 // warnings are what a reader of the plan should know.
 func warnings(f preview.Look, c Forecast) []string {
 	var out []string
+	for _, caveat := range f.Observed.Caveats {
+		out = append(out, caveat.Message)
+	}
 	if f.Desired.ReplicasManagedExternally && f.Observed.Group != nil {
 		out = append(out, fmt.Sprintf("an external autoscaler owns the size of the %s (annotation cluster.x-k8s.io/replicas-managed-by): its "+
 			"size of %d is kept, and spec.replicas follows it",

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // Hub gives an object in the version that controllers read.
@@ -137,9 +141,13 @@ func (e editor) pair(ctx context.Context, before, after *unstructured.Unstructur
 	return out, err
 }
 
-// read gives an object as controllers read it. A kind that has no type here stays what it is.
+// read gives an object as controllers read it. A kind that has no type here stays what it is. A version that has none has the fields of the
+// kind's version that has one: the API server itself converts it.
 func (e editor) read(ctx context.Context, u *unstructured.Unstructured) (client.Object, error) {
 	gvk := u.GroupVersionKind()
+	if versions := e.client.Scheme().VersionsForGroupKind(gvk.GroupKind()); len(versions) > 0 && !e.client.Scheme().Recognizes(gvk) {
+		gvk = versions[0].WithKind(gvk.Kind)
+	}
 	made, err := e.client.Scheme().New(gvk)
 	if runtime.IsNotRegisteredError(err) {
 		return u, nil
@@ -169,6 +177,10 @@ func inShort(err error) error {
 	if !errors.As(err, &status) {
 		return err
 	}
+	if field := wrongType.FindStringSubmatch(status.Status().Message); field != nil {
+		found := cmp.Or(strings.TrimSpace(field[2]), foundWords[field[1]])
+		return &refusedError{fmt.Sprintf("%s: want %s, found %s", field[3], common.TypeInWords(field[4]), found), err}
+	}
 	if _, fields, ok := strings.Cut(status.Status().Message, strictly); ok {
 		return &refusedError{fields, err}
 	}
@@ -184,6 +196,14 @@ func inShort(err error) error {
 		return err
 	}
 	return &refusedError{strings.Join(words, "; "), err}
+}
+
+// wrongType is how a webhook tells in Go's words of a value that its field can't hold: what was found, the field, and its type.
+var wrongType = regexp.MustCompile(`json: cannot unmarshal (\w+)( \S+)? into Go struct field \w+\.([\w.]+) of type (\S+)`)
+
+// foundWords are JSON's types in words, as Go names them in such errors.
+var foundWords = map[string]string{
+	"string": "text", "number": "a number", "bool": "true or false", "object": "an object", "array": "a list",
 }
 
 // refusedError is a refusal in short.

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,12 @@ func TestRefusal(t *testing.T) {
 			apierrors.NewInvalid(kind, "w", field.ErrorList{field.Invalid(field.NewPath("spec", "n"), 0, "must be more"),
 				field.Required(field.NewPath("spec", "m"), "")}),
 			"Widget default/w: spec.n: Invalid value: 0: must be more; spec.m: Required value"},
+		{"a value of another type is told without Go's words", apierrors.NewForbidden(schema.GroupResource{}, "", errors.New(
+			"json: cannot unmarshal string into Go struct field MachinePoolSpec.spec.replicas of type int32")),
+			"Widget default/w: spec.replicas: want a whole number from -2147483648 to 2147483647, found text"},
+		{"a number that is too large is shown", apierrors.NewForbidden(schema.GroupResource{}, "", errors.New(
+			"json: cannot unmarshal number 99999999999 into Go struct field MachinePoolSpec.spec.replicas of type int32")),
+			"Widget default/w: spec.replicas: want a whole number from -2147483648 to 2147483647, found 99999999999"},
 		{"what names no field is said as it is", apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "w", errors.New("no")),
 			`Widget default/w: widgets "w" is forbidden: no`},
 		{"and so is what is none of the API server's", errors.New("connection refused"), "Widget default/w: connection refused"},
@@ -92,7 +99,15 @@ func TestParseSet(t *testing.T) {
 		text string
 		want assignment
 		bad  bool
+		// words are in the error.
+		words string
 	}{
+		{text: "spec.x=9007199254740993", want: assignment{at: path{"spec", "x"}, value: int64(9007199254740993)}},
+		{text: "spec.x=.nan", bad: true, words: "--set spec.x: found .nan, want a number in digits: JSON has no NaN"},
+		{text: "spec.x={a: [-.inf]}", bad: true, words: "--set spec.x: found {a: [-.inf]}, want a number in digits: JSON has no -Inf"},
+		{text: "spec.x=99999999999999999999", bad: true,
+			words: "--set spec.x: found 1e+20, want a whole number from -9223372036854775808 to 9223372036854775807"},
+		{text: "spec.x={a: [1, 1e300]}", bad: true, words: "--set spec.x: a: [1]: found 1e+300, want a whole number"},
 		{text: "spec.replicas=5", want: assignment{at: path{"spec", "replicas"}, value: int64(5)}},
 		{text: "spec.x=1.5", want: assignment{at: path{"spec", "x"}, value: 1.5}},
 		{text: "spec.template.spec.version=v1.36.3", want: assignment{at: path{"spec", "template", "spec", "version"}, value: "v1.36.3"}},
@@ -115,8 +130,8 @@ func TestParseSet(t *testing.T) {
 		{text: "spec.x={", bad: true},
 	} {
 		got, err := parseSet(c.text)
-		if (err != nil) != c.bad {
-			t.Errorf("%s: want an error %v, got %v", c.text, c.bad, err)
+		if (err != nil) != c.bad || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: want an error %v %s, got %v", c.text, c.bad, c.words, err)
 		}
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(assignment{})); diff != "" && !c.bad {
 			t.Errorf("%s: %s", c.text, diff)

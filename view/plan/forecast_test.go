@@ -69,120 +69,124 @@ func (out Forecast) say() string {
 		out.MinAvailable, out.MaxMachines, out.Last.Rollout.State)
 }
 
-func TestFollow(t *testing.T) {
-	t.Parallel()
-	replicas := func(n int) func(*preview.Look) { return func(l *preview.Look) { l.Desired.Replicas = n } }
-	for _, c := range []struct {
-		name, why string
-		facts     preview.Look
-		want      string
-	}{
-		{"surge", "one after the other, and none is missing", stocked(3, by(1, 0)),
-			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
-		{"unavailable", "without a machine too many", stocked(3, by(0, 1)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
-		{"a quarter and one", "as many in a wave as both allow together",
-			stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}),
-			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
-		{"fewer", "those that are too many have no successors", stocked(5, by(1, 0), replicas(3)),
-			"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
-		{"more", "those that are missing replace none", stocked(3, by(1, 0), replicas(5)),
-			"3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
-		{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Wanted.Content = "v1:a" }),
-			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
-		{"a new pool", "everything is made", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
-			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
-			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"paused", "who holds the rollout has nothing replaced",
-			stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
-			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
-		{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
-		{"unreachable", "nodes that cannot be seen are left alone", stocked(3, by(1, 0), func(l *preview.Look) {
-			l.Observed.NodesUnknown = true
+// followCases are the cases of TestFollow.
+var followCases = []struct {
+	name, why string
+	facts     preview.Look
+	want      string
+}{
+	{"surge", "one after the other, and none is missing", stocked(3, by(1, 0)),
+		"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+	{"unavailable", "without a machine too many", stocked(3, by(0, 1)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
+	{"a quarter and one", "as many in a wave as both allow together",
+		stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}),
+		"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
+	{"fewer", "those that are too many have no successors", stocked(5, by(1, 0), replicas(3)),
+		"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
+	{"more", "those that are missing replace none", stocked(3, by(1, 0), replicas(5)),
+		"3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
+	{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Wanted.Content = "v1:a" }),
+		"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
+	{"a new pool", "everything is made", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
+		Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
+		"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+	{"paused", "who holds the rollout has nothing replaced",
+		stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
+		"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
+	{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
+	{"unreachable", "nodes that cannot be seen are left alone", stocked(3, by(1, 0), func(l *preview.Look) {
+		l.Observed.NodesUnknown = true
+		for k := range l.Observed.Instances {
+			l.Observed.Instances[k].Node = nil
+		}
+	}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 0 to 3, Waiting"},
+	{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *preview.Look) {
+		l.Desired.Strategy, l.Traits.ProviderRollout, l.Health = nil, true, &preview.Health{MinPercent: 90, MaxPercent: 100}
+	}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
+	{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever " +
+		"the strategy", stocked(10, by(0, 3), managed),
+		"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
+	{"the cloud rolls changes of more than the template",
+		"a version that the group has beside its template is another content too, and one roll is enough",
+		stocked(10, by(0, 3), managed, func(l *preview.Look) {
+			l.Observed.Versions[0].Content, l.Observed.Group.Content = "v1:b", "v1:a"
 			for k := range l.Observed.Instances {
-				l.Observed.Instances[k].Node = nil
+				l.Observed.Instances[k].Template.Content = "v1:a"
 			}
-		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 0 to 3, Waiting"},
-		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *preview.Look) {
-			l.Desired.Strategy, l.Traits.ProviderRollout, l.Health = nil, true, &preview.Health{MinPercent: 90, MaxPercent: 100}
-		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
-		{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever " +
-			"the strategy", stocked(10, by(0, 3), managed),
-			"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
-		{"the cloud rolls changes of more than the template",
-			"a version that the group has beside its template is another content too, and one roll is enough",
-			stocked(10, by(0, 3), managed, func(l *preview.Look) {
-				l.Observed.Versions[0].Content, l.Observed.Group.Content = "v1:b", "v1:a"
-				for k := range l.Observed.Instances {
-					l.Observed.Instances[k].Template.Content = "v1:a"
-				}
-			}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
-		{"the cloud rolls changes, and adds none", "then no machine is launched before another goes",
-			stocked(10, by(0, 1), managed, func(l *preview.Look) { l.Observed.Group.ProviderRolloutSurge = 0 }),
-			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
-		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
-			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
-		{"the cloud rolls changes, restart", "machines of the wanted template go by our hand",
-			stocked(3, by(0, 1), managed, func(l *preview.Look) {
-				l.Observed.Wanted.Content = "v1:a"
-				l.Desired.Restart = &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
-			}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
-		{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *preview.Look) {
-			l.Observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "the cloud is updating the group"}
-		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 9, Done"},
-		{"a group that failed", "it is made again, as the user asked", preview.Look{Now: now, Traits: traits,
-			Desired: pool.Desired{Replicas: 2, Max: 5, Restart: &pool.Restart{Before: now,
-				Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}},
-			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"},
-				Versions: []pool.Template{{Ref: "lt:1", Content: "v1:a", Data: "d"}},
-				Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"},
-					Created: now.Add(-time.Hour)}}},
-			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"what the group needs", "it comes first", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
-			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, MissingPrerequisites: []string{"role"}}},
-			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Versions[0].Undeletable = true }),
-			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
-		{"a scale set", "the model is changed where it is, and each machine goes with its place",
-			stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}},
-				scaleSets),
-			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
-		{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)),
-			"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
-		{"a new scale set", "the group brings its template",
-			preview.Look{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true},
-				Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
-			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"no strategy", "and nothing is promised", stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.Strategy = nil }),
-			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
-		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *preview.Look) {
-			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
-			l.Observed.Group.Template = "lt:2"
-			l.Observed.Group.Size = 4
-			l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-bad", ProviderID: "aws:///a/i-bad",
-				Template: l.Observed.Versions[0],
-				State:    pool.Running, Created: now.Add(-time.Hour)})
-		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 4, Halted"},
-		{"one is missing", "the group launches it by itself, and nothing else happens", stocked(3, by(1, 0), func(l *preview.Look) {
-			l.Observed.Wanted.Content, l.Observed.Instances = "v1:a", l.Observed.Instances[1:]
-		}), "0 replaced in [], 0 rolled, 0 removed, 1 added, 2 to 3, Done"},
-		{"in the middle, none come", "the rest is told also where one was set aside and the cloud has not launched what it was asked for",
-			stocked(6, by(1, 1), func(l *preview.Look) {
-				l.Traits.SupportsStandby = true
-				l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
-				l.Observed.Group.Template = "lt:2"
-				l.Observed.Instances = l.Observed.Instances[1:]
-				l.Observed.Instances[0].Standby = true
-			}), "5 replaced in [2 2 1], 0 rolled, 0 removed, 1 added, 5 to 7, Done"},
-		{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *preview.Look) {
+		}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
+	{"the cloud rolls changes, and adds none", "then no machine is launched before another goes",
+		stocked(10, by(0, 1), managed, func(l *preview.Look) { l.Observed.Group.ProviderRolloutSurge = 0 }),
+		"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
+	{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
+		"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
+	{"the cloud rolls changes, restart", "machines of the wanted template go by our hand",
+		stocked(3, by(0, 1), managed, func(l *preview.Look) {
+			l.Observed.Wanted.Content = "v1:a"
+			l.Desired.Restart = &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
+		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
+	{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *preview.Look) {
+		l.Observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "the cloud is updating the group"}
+	}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 9, Done"},
+	{"a group that failed", "it is made again, as the user asked", preview.Look{Now: now, Traits: traits,
+		Desired: pool.Desired{Replicas: 2, Max: 5, Restart: &pool.Restart{Before: now,
+			Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}},
+		Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"},
+			Versions: []pool.Template{{Ref: "lt:1", Content: "v1:a", Data: "d"}},
+			Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"},
+				Created: now.Add(-time.Hour)}}},
+		"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+	{"what the group needs", "it comes first", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
+		Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, MissingPrerequisites: []string{"role"}}},
+		"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+	{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Versions[0].Undeletable = true }),
+		"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+	{"a scale set", "the model is changed where it is, and each machine goes with its place",
+		stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}},
+			scaleSets),
+		"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
+	{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)),
+		"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
+	{"a new scale set", "the group brings its template",
+		preview.Look{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true},
+			Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
+		"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
+	{"no strategy", "and nothing is promised", stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.Strategy = nil }),
+		"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
+	{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *preview.Look) {
+		l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
+		l.Observed.Group.Template = "lt:2"
+		l.Observed.Group.Size = 4
+		l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-bad", ProviderID: "aws:///a/i-bad",
+			Template: l.Observed.Versions[0],
+			State:    pool.Running, Created: now.Add(-time.Hour)})
+	}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 4, Halted"},
+	{"one is missing", "the group launches it by itself, and nothing else happens", stocked(3, by(1, 0), func(l *preview.Look) {
+		l.Observed.Wanted.Content, l.Observed.Instances = "v1:a", l.Observed.Instances[1:]
+	}), "0 replaced in [], 0 rolled, 0 removed, 1 added, 2 to 3, Done"},
+	{"in the middle, none come", "the rest is told also where one was set aside and the cloud has not launched what it was asked for",
+		stocked(6, by(1, 1), func(l *preview.Look) {
 			l.Traits.SupportsStandby = true
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 			l.Observed.Group.Template = "lt:2"
+			l.Observed.Instances = l.Observed.Instances[1:]
 			l.Observed.Instances[0].Standby = true
-			l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-new", ProviderID: "aws:///a/i-new",
-				Template: l.Observed.Versions[0],
-				State:    pool.Pending, Created: now})
-		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
-	} {
+		}), "5 replaced in [2 2 1], 0 rolled, 0 removed, 1 added, 5 to 7, Done"},
+	{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *preview.Look) {
+		l.Traits.SupportsStandby = true
+		l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
+		l.Observed.Group.Template = "lt:2"
+		l.Observed.Instances[0].Standby = true
+		l.Observed.Instances = append(l.Observed.Instances, pool.Instance{ID: "i-new", ProviderID: "aws:///a/i-new",
+			Template: l.Observed.Versions[0],
+			State:    pool.Pending, Created: now})
+	}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+}
+
+var replicas = func(n int) func(*preview.Look) { return func(l *preview.Look) { l.Desired.Replicas = n } }
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	for _, c := range followCases {
 		for _, aside := range []bool{false, true} {
 			if strings.HasPrefix(c.name, "in the middle") && !aside || c.name == "halted" && aside {
 				continue

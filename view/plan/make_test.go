@@ -42,113 +42,133 @@ func manifest(t *testing.T, text string) []*unstructured.Unstructured {
 func named(r *plan.Request) { r.Kind, r.Name = "machinepool", "workers" }
 
 func strategy(o *awsv1.AWSMachinePool) {
-	o.Spec.Strategy = &common.Strategy{Type: common.StrategyRollingUpdate, RollingUpdate: &common.RollingUpdate{
+	o.Spec.Strategy = &awsv1.Strategy{Type: awsv1.StrategyRollingUpdate, RollingUpdate: &common.RollingUpdate{
 		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(1)), DeletePolicy: common.DeletePolicyOldest}}
 }
 
-func TestMake(t *testing.T) {
-	for _, c := range []struct {
-		name, why string
-		infra     func(*awsv1.AWSMachinePool)
-		world     func(*world)
-		request   func(*testing.T, *plan.Request)
-	}{
-		{name: "nothing", why: "a pool that is as asked stays", infra: strategy, request: func(_ *testing.T, r *plan.Request) { named(r) }},
-		{name: "instance-type", why: "a field of the template replaces machines, in waves, and the lowest Ready count is told", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.maxSize=30",
-					"spec.template.spec.deletion.nodeDrainTimeoutSeconds=60"}
-			}},
-		{name: "instance-type-and-fewer", why: "both at once: who is too many goes for good", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}
-			}},
-		{name: "replicas", why: "more machines replace none", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+// byGroup leaves machines to the group's own refresh.
+func byGroup(o *awsv1.AWSMachinePool) {
+	o.Spec.Strategy = &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh}
+}
+
+// makeCases are the cases of TestMake.
+var makeCases = []struct {
+	name, why string
+	infra     func(*awsv1.AWSMachinePool)
+	world     func(*world)
+	request   func(*testing.T, *plan.Request)
+}{
+	{name: "nothing", why: "a pool that is as asked stays", infra: strategy, request: func(_ *testing.T, r *plan.Request) { named(r) }},
+	{name: "instance-type", why: "a field of the template replaces machines, in waves, and the lowest Ready count is told", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
 			named(r)
-			r.Set = []string{"spec.replicas=6"}
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.maxSize=30",
+				"spec.template.spec.deletion.nodeDrainTimeoutSeconds=60"}
 		}},
-		{name: "tags", why: "tags are changed in place", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			r.Kind, r.Name = "awsmachinepools.infrastructure.cluster.x-k8s.io", "workers"
-			r.Set = []string{"spec.additionalTags.team=b"}
+	{name: "instance-type-and-fewer", why: "both at once: who is too many goes for good", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}
 		}},
-		{name: "refresh", why: "without a strategy the group's own refresh replaces machines, or nothing does",
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
-			}},
-		{name: "unreachable", why: "who can't see nodes replaces none, and says why", infra: strategy, world: func(w *world) { w.away = true },
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
-			}},
-		{name: "paused", why: "a paused object is left alone", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+	{name: "replicas", why: "more machines replace none", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+		named(r)
+		r.Set = []string{"spec.replicas=6"}
+	}},
+	{name: "tags", why: "tags are changed in place", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+		r.Kind, r.Name = "awsmachinepools.infrastructure.cluster.x-k8s.io", "workers"
+		r.Set = []string{"spec.additionalTags.team=b"}
+	}},
+	{name: "no-strategy", why: "one machine after another is replaced without a strategy too",
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+		}},
+	{name: "refresh", why: "the group's own refresh replaces machines where it is asked for by name", infra: byGroup,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+		}},
+	{name: "unreachable", why: "who can't see nodes replaces none, and says why", infra: strategy, world: func(w *world) { w.away = true },
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+		}},
+	{name: "paused", why: "a paused object is left alone", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+		r.Kind, r.Name = "awsmachinepool", "workers"
+		r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", `metadata.annotations[cluster.x-k8s.io/paused]=""`}
+	}},
+	{name: "too-many", why: "what the group's limits refuse is refused", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+		named(r)
+		r.Set = []string{"spec.replicas=50"}
+	}},
+	{name: "unknown-image", why: "what the cloud does not have can't be launched", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.imageLookupFormat=no-such-image", "spec.template.spec.version=v1.35.1"}
+		}},
+	{name: "file", why: "manifests of the older version are planned like those of the newer one", infra: strategy,
+		request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, fileManifest)
+		}},
+	{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+		r.Manifests = manifest(t, newManifest)
+	}},
+	{name: "adopt", why: "an adoption tells what is tagged and what is changed in place, and replaces nothing", infra: strategy,
+		world: disowned,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID),
+				Name: "workers"}.ResourceName()}
+		}},
+	{name: "adopt-refused", why: "the grant that is missing is named, and ready to be applied", infra: strategy,
+		world: func(w *world) { disowned(w); unclaimed(w) },
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID),
+				Name: "workers"}.ResourceName()}
+		}},
+	{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
+		}},
+	{name: "restart", why: "who asks for a replacement of all is told what it takes", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
 			r.Kind, r.Name = "awsmachinepool", "workers"
-			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", `metadata.annotations[cluster.x-k8s.io/paused]=""`}
+			r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
 		}},
-		{name: "too-many", why: "what the group's limits refuse is refused", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+	{name: "external", why: "an autoscaler sizes the group: replicas follow it, and rolling works", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
 			named(r)
-			r.Set = []string{"spec.replicas=50"}
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9",
+				"metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
 		}},
-		{name: "unknown-image", why: "what the cloud does not have can't be launched", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.imageLookupFormat=no-such-image", "spec.template.spec.version=v1.35.1"}
-			}},
-		{name: "file", why: "manifests of the older version are planned like those of the newer one", infra: strategy,
-			request: func(t *testing.T, r *plan.Request) {
-				r.Manifests = manifest(t, fileManifest)
-			}},
-		{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, newManifest)
+	{name: "strategy-both-zero", why: "what could never replace a machine is refused, also where no API server has done so", infra: strategy,
+		request: func(_ *testing.T, r *plan.Request) {
+			named(r)
+			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0",
+				"spec.strategy.rollingUpdate.maxUnavailable=0"}
 		}},
-		{name: "adopt", why: "an adoption tells what is tagged and what is changed in place, and replaces nothing", infra: strategy,
-			world: disowned,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID),
-					Name: "workers"}.ResourceName()}
-			}},
-		{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
-			}},
-		{name: "restart", why: "who asks for a replacement of all is told what it takes", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				r.Kind, r.Name = "awsmachinepool", "workers"
-				r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
-			}},
-		{name: "external", why: "an autoscaler sizes the group: replicas follow it, and rolling works", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9",
-					"metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
-			}},
-		{name: "strategy-both-zero", why: "what could never replace a machine is refused, also where no API server has done so", infra: strategy,
-			request: func(_ *testing.T, r *plan.Request) {
-				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0",
-					"spec.strategy.rollingUpdate.maxUnavailable=0"}
-			}},
-		{name: "bootstrap", why: "what machines boot with replaces none, and is never shown", infra: strategy,
-			request: func(t *testing.T, r *plan.Request) {
-				r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
-			}},
-		{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy,
-			request: func(t *testing.T, r *plan.Request) {
-				r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "{dataSecretName: data}",
-					"{configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: second}}"))
-			}},
-		{name: "new-without-infrastructure", why: "a pool without its infrastructure object is no pool yet", infra: strategy,
-			request: func(t *testing.T, r *plan.Request) {
-				r.Manifests = manifest(t, newManifest)[:1]
-			}},
-		{name: "other-kind", why: "the pools of other providers are theirs", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "kind: AWSMachinePool, name", "kind: DockerMachinePool, name"))[:1]
+	{name: "bootstrap", why: "what machines boot with replaces none, and is never shown", infra: strategy,
+		request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
 		}},
-	} {
+	{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy,
+		request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "{dataSecretName: data}",
+				"{configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: second}}"))
+		}},
+	{name: "new-without-infrastructure", why: "a pool without its infrastructure object is no pool yet", infra: strategy,
+		request: func(t *testing.T, r *plan.Request) {
+			r.Manifests = manifest(t, newManifest)[:1]
+		}},
+	{name: "other-kind", why: "the pools of other providers are theirs", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+		r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "kind: AWSMachinePool, name", "kind: DockerMachinePool, name"))[:1]
+	}},
+}
+
+func TestMake(t *testing.T) {
+	for _, c := range makeCases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				infra := awsMachinePool()
@@ -213,6 +233,16 @@ func disowned(w *world) {
 	}
 	if _, err := w.cloud.Capabilities().OutOfBand.Do(sim.SetBounds, sim.Resource{Name: group, Size: 9}); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// unclaimed takes the tags off the pool's group that name its cluster.
+func unclaimed(w *world) {
+	group := cloud.Owner{ID: string(awsMachinePool().UID), Name: "workers"}.ResourceName()
+	for _, key := range []string{"kubernetes.io/cluster/c", "sigs.k8s.io/cluster-api-provider-aws/cluster/c"} {
+		if _, err := w.cloud.Capabilities().OutOfBand.Do(sim.RemoveTag, sim.Resource{Name: group, Key: key}); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 
@@ -308,7 +338,9 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 			"spec.strategy.rollingUpdate.maxSurge=0"}},
 		{name: "restart", why: "for a reason of the user's own", infra: strategy,
 			set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
-		{name: "refresh", why: "by the group's own refresh", short: true, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "no strategy", why: "one after another", set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "refresh", why: "by the group's own refresh", infra: byGroup, short: true,
+			set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
 		{name: "tags", why: "or not at all", infra: strategy, short: true, set: []string{"spec.additionalTags.team=b"}},
 	} {
 		if testing.Short() && !c.short {

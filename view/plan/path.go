@@ -1,14 +1,19 @@
 package plan
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // path leads to a field: names, and places in lists as numbers.
@@ -196,14 +201,31 @@ func parseSet(text string) (assignment, error) {
 	if err != nil {
 		return assignment{}, fmt.Errorf("--set: %w", err)
 	}
+	value, err := parseValue(right)
+	if err != nil {
+		return assignment{}, fmt.Errorf("--set %s: %w", p, err)
+	}
+	return assignment{at: p, value: value, remove: value == nil}, nil
+}
+
+// parseValue reads a value in YAML. Whole numbers are those that were written.
+func parseValue(text string) (any, error) {
+	if text == "" {
+		return "", nil
+	}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	var unsupported *json.UnsupportedValueError
+	if errors.As(err, &unsupported) {
+		return nil, fmt.Errorf("found %s, want a number in digits: JSON has no %s", strings.TrimSpace(text), unsupported.Str)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the value is no YAML: %w", err)
+	}
 	var value any
-	if err := yaml.Unmarshal([]byte(right), &value); err != nil {
-		return assignment{}, fmt.Errorf("--set %s: the value is no YAML: %w", p, err)
+	if err := utiljson.Unmarshal(data, &value); err != nil {
+		return nil, fmt.Errorf("the value is no YAML: %w", err)
 	}
-	if right == "" {
-		value = ""
-	}
-	return assignment{at: p, value: whole(value), remove: value == nil}, nil
+	return whole(value)
 }
 
 // cutAssignment finds the = that is outside of brackets.
@@ -224,21 +246,29 @@ func cutAssignment(text string) (left, right string, ok bool) {
 	return "", "", false
 }
 
-// whole makes numbers without a fraction what the API calls integers.
-func whole(value any) any {
+// whole makes numbers without a fraction what the API calls integers, and refuses those that no integer holds.
+func whole(value any) (any, error) {
+	var err error
 	switch v := value.(type) {
 	case float64:
+		if math.Abs(v) >= math.MaxInt64 {
+			return nil, fmt.Errorf("found %g, want %s", v, common.TypeInWords("int64"))
+		}
 		if v == float64(int64(v)) {
-			return int64(v)
+			return int64(v), nil
 		}
 	case []any:
 		for i := range v {
-			v[i] = whole(v[i])
+			if v[i], err = whole(v[i]); err != nil {
+				return nil, fmt.Errorf("[%d]: %w", i, err)
+			}
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = whole(v[k])
+			if v[k], err = whole(v[k]); err != nil {
+				return nil, fmt.Errorf("%s: %w", k, err)
+			}
 		}
 	}
-	return value
+	return value, nil
 }

@@ -110,6 +110,9 @@ func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 			out = append(out, mp)
 		}
 	}
+	if len(out) == 0 && r.Name != "" && !view.KnownKind(r.Kind) {
+		return nil, fmt.Errorf("unknown kind %q: name a MachinePool or its infrastructure object, as in machinepool/workers", r.Kind)
+	}
 	if len(out) == 0 && r.Name != "" {
 		return nil, fmt.Errorf("%w: %s %s/%s does not exist, or no MachinePool refers to it%s", ErrNoPool, r.Kind, r.Namespace, r.Name,
 			r.namesake(all))

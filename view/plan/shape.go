@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -52,6 +53,8 @@ type Plan struct {
 	MostMachines int `json:"mostMachines"`
 	// Adoption is what happens to the group of another tool before all else; absent where none is adopted.
 	Adoption *Adoption `json:"adoption,omitempty"`
+	// MissingGrant is what the operator would apply to allow the adoption that the pool asks for; absent if no grant is missing.
+	MissingGrant *musterv1.AdoptionGrant `json:"missingGrant,omitempty"`
 	// Changes are the fields that the edit changes, and what each does.
 	Changes []Change `json:"changes"`
 	// Waves are the rounds in which machines are replaced one by one.

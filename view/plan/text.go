@@ -37,6 +37,7 @@ func (p Plan) text(b *strings.Builder) {
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "Note: %s\n", warning)
 	}
+	p.textGrant(b)
 	p.textChanges(b)
 	p.textMachines(b)
 }

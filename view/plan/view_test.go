@@ -96,6 +96,11 @@ func TestPoolOf(t *testing.T) {
 				Message: "AWSMachinePool does not exist"}}
 		}), want: view.Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
 			"MachinePool: InfrastructureReady is False (NotFound): AWSMachinePool does not exist", `AWSMachinePool "capa-mp-0" does not exist`}}},
+		{reason: "an error is the message and settles nothing, whatever Ready says", mp: aPool(nil), infra: infra(map[string]any{
+			"state": "Error", "conditions": []any{condition("Ready", "True", "2 of 2 machines are Ready"),
+				condition("UpToDate", "False", "no such image")}}),
+			want: view.Pool{State: "Error", Message: "no such image",
+				Problems: []string{"AWSMachinePool: UpToDate is False (Because): no such image"}}},
 		{reason: "while it is deleted, deletion speaks and nothing is settled",
 			mp: aPool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
 			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"),

@@ -35,6 +35,7 @@ import (
 
 	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
@@ -103,7 +104,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1beta1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
-		awsv1beta1.AddToScheme, awsv1.AddToScheme,
+		awsv1beta1.AddToScheme, awsv1.AddToScheme, musterv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,11 @@ func Read(ctx context.Context, r Request) (Objects, error) {
 	}
 	o.Machines = machines.Items
 	o.Clusters, o.Pools = r.chosen(clusters.Items, pools.Items)
-	if r.Name != "" && len(o.Clusters) == 0 && len(o.Pools) == 0 {
+	switch {
+	case r.Name == "" || len(o.Clusters) > 0 || len(o.Pools) > 0:
+	case !view.KnownKind(r.Kind):
+		return o, fmt.Errorf("unknown kind %q: name a Cluster, a MachinePool or its infrastructure object, as in machinepool/workers", r.Kind)
+	default:
 		return o, fmt.Errorf("%s %s does not exist in namespace %s: name a Cluster, a MachinePool or its infrastructure object", r.Kind,
 			r.Name, r.Namespace)
 	}

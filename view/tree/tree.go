@@ -38,13 +38,17 @@ type Item struct {
 	Children []Item `json:"children,omitempty"`
 }
 
-// Version of the JSON form. Fields are only added to a version.
-const Version = "muster.dev/tree/v1"
+// APIVersion and Kind begin the JSON form. Fields are added to it, never renamed or taken away.
+const (
+	APIVersion = "tree.muster.dev/v1"
+	Kind       = "Tree"
+)
 
 // Tree is what "muster tree -o json" prints.
 type Tree struct {
-	Version  string `json:"version"`
-	Clusters []Item `json:"clusters"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Clusters   []Item `json:"clusters"`
 }
 
 // Objects are what a tree is made of.
@@ -62,7 +66,7 @@ const instanceKind = "Instance"
 
 // Build makes the tree, ordered by namespace and name. A pool whose Cluster does not exist gets one without a state.
 func Build(o Objects) Tree {
-	t := Tree{Version: Version, Clusters: []Item{}}
+	t := Tree{APIVersion: APIVersion, Kind: Kind, Clusters: []Item{}}
 	clusters := map[string]*Item{}
 	for i := range o.Clusters {
 		c := cluster(&o.Clusters[i])
@@ -126,7 +130,8 @@ func (o Objects) pool(mp *clusterv1.MachinePool) Item {
 // infrastructure is a pool's infrastructure object with the instances below it.
 func (o Objects) infrastructure(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, state string) Item {
 	i := Item{Kind: infra.GetKind(), Namespace: infra.GetNamespace(), Name: infra.GetName(), State: state}
-	i = i.withCondition(meta.FindStatusCondition(view.Conditions(infra), "Ready"))
+	ready := meta.FindStatusCondition(view.Conditions(infra), "Ready")
+	i = i.withCondition(cmp.Or(view.Cause(infra), ready))
 	machines := map[string]*clusterv1.Machine{}
 	for k := range o.Machines {
 		if m := &o.Machines[k]; m.Namespace == mp.Namespace && m.Labels[clusterv1.MachinePoolNameLabel] == mp.Name {

@@ -71,13 +71,12 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultCoolDown *metav1.Duration `json:"defaultCoolDown,omitempty"`
 
-	// Strategy is how instances that were launched from another template than the wanted one are replaced: one by one, each
-	// drained first. Absent, the group's own instance refresh replaces them under refreshPreferences, which otherwise are
-	// not used.
+	// Strategy is how instances that were launched from another template than the wanted one are replaced. Absent, they are
+	// replaced wave by wave, as with RollingUpdate, within the limits of refreshPreferences.
 	// +optional
-	Strategy *common.Strategy `json:"strategy,omitempty"`
+	Strategy *v1beta2.Strategy `json:"strategy,omitempty"`
 
-	// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without strategy.
+	// RefreshPreferences are the limits of a rollout without strategy, and of an instance refresh.
 	// +optional
 	RefreshPreferences *RefreshPreferences `json:"refreshPreferences,omitempty"`
 
@@ -174,8 +173,9 @@ type AWSLaunchTemplate struct {
 	VersionsToKeep *int32 `json:"versionsToKeep,omitempty"`
 }
 
-// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without spec.strategy. A refresh of
-// the controller's always pins the launch template version that it rolls to, and skips instances that match it already.
+// RefreshPreferences are the limits of a rollout without spec.strategy, and those of the cloud's instance refresh with the
+// strategy InstanceRefresh. A refresh of the controller's always pins the launch template version that it rolls to, and
+// skips instances that match it already.
 // +kubebuilder:validation:XValidation:rule="!has(self.checkpointDelay) || has(self.checkpointPercentages)",fieldPath=".checkpointDelay",reason=FieldValueInvalid,message="needs checkpointPercentages to be set: there is no checkpoint to wait at"
 type RefreshPreferences struct {
 	// Strategy of the refresh in the cloud's words. Rolling, which is also the default, is the only one.

@@ -6,7 +6,6 @@ package v1beta1
 
 import (
 	"github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/api/common"
 	"k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -234,7 +233,7 @@ func (in *AWSMachinePoolSpec) DeepCopyInto(out *AWSMachinePoolSpec) {
 	}
 	if in.Strategy != nil {
 		in, out := &in.Strategy, &out.Strategy
-		*out = new(common.Strategy)
+		*out = new(v1beta2.Strategy)
 		(*in).DeepCopyInto(*out)
 	}
 	if in.RefreshPreferences != nil {

@@ -97,13 +97,12 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultInstanceWarmup *metav1.Duration `json:"defaultInstanceWarmup,omitempty"`
 
-	// Strategy is how instances that were launched from another template than the wanted one are replaced: one by one, each
-	// drained first. Absent, the group's own instance refresh replaces them under refreshPreferences, which otherwise are
-	// not used.
+	// Strategy is how instances that were launched from another template than the wanted one are replaced. Absent, they are
+	// replaced wave by wave, as with RollingUpdate, within the limits of refreshPreferences.
 	// +optional
-	Strategy *common.Strategy `json:"strategy,omitempty"`
+	Strategy *Strategy `json:"strategy,omitempty"`
 
-	// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without strategy.
+	// RefreshPreferences are the limits of a rollout without strategy, and of an instance refresh.
 	// +optional
 	RefreshPreferences *RefreshPreferences `json:"refreshPreferences,omitempty"`
 

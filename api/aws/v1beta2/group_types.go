@@ -48,8 +48,8 @@ type Filter struct {
 	Values []string `json:"values"`
 }
 
-// Tags are keys and values that are put on cloud objects.
-// +kubebuilder:validation:MaxProperties=50
+// Tags are keys and values that are put on cloud objects. A cloud object takes 50: the others are left to the controller and to EKS.
+// +kubebuilder:validation:MaxProperties=36
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",reason=FieldValueInvalid,message="every key must have 1 to 128 characters"
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) <= 256)",reason=FieldValueInvalid,message="every value must have at most 256 characters"
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('aws:') && !k.startsWith('AWS:'))",reason=FieldValueInvalid,message="no key may begin with aws: (the cloud keeps these for itself)"

@@ -1,7 +1,38 @@
 package v1beta2
 
-// RefreshPreferences are for rollouts by the cloud's instance refresh: those of a pool without spec.strategy. A refresh of
-// the controller's always pins the launch template version that it rolls to, and skips instances that match it already.
+import "github.com/muster-project/muster/api/common"
+
+// StrategyType names a way to replace instances of an Auto Scaling group.
+// +kubebuilder:validation:Enum=RollingUpdate;InstanceRefresh
+type StrategyType string
+
+const (
+	// StrategyRollingUpdate replaces instances wave by wave, each drained first.
+	StrategyRollingUpdate StrategyType = "RollingUpdate"
+	// StrategyInstanceRefresh leaves the replacement to the group's own instance refresh.
+	StrategyInstanceRefresh StrategyType = "InstanceRefresh"
+)
+
+// Strategy is how instances that were launched from another template than the wanted one are replaced.
+type Strategy struct {
+	// Type of the strategy: RollingUpdate replaces instances wave by wave and stops at the first new one that does not join.
+	// InstanceRefresh leaves them to the group's own instance refresh under refreshPreferences. The refresh knows no nodes:
+	// it goes on until the controller cancels it, which is when a new instance has not joined within the progress deadline.
+	// +optional
+	// +kubebuilder:default=RollingUpdate
+	Type StrategyType `json:"type,omitempty"`
+
+	// RollingUpdate are the limits within which instances are replaced, and the order in which they go. With InstanceRefresh,
+	// the order alone has an effect, in a scale-in.
+	// +optional
+	// +kubebuilder:default={}
+	RollingUpdate *common.RollingUpdate `json:"rollingUpdate,omitempty"`
+}
+
+// RefreshPreferences are the limits of a rollout. Without spec.strategy, the controller reads them as limits of its own
+// rollout: minHealthyPercentage, maxHealthyPercentage and instanceWarmup have an effect. With the strategy InstanceRefresh,
+// all of them are those of the cloud's instance refresh. A refresh of the controller's always pins the launch template
+// version that it rolls to, and skips instances that match it already.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || has(self.minHealthyPercentage)",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="needs minHealthyPercentage to be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is %d, must be at most 100 above minHealthyPercentage, which is %d'.format([self.maxHealthyPercentage, self.minHealthyPercentage])"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkpointDelay) || has(self.checkpointPercentages)",fieldPath=".checkpointDelay",reason=FieldValueInvalid,message="needs checkpointPercentages to be set: there is no checkpoint to wait at"
@@ -16,19 +47,23 @@ type RefreshPreferences struct {
 	// +kubebuilder:validation:XValidation:rule="self in ['', 'Rolling']",reason=FieldValueInvalid,message="must be Rolling: the cloud's other strategy, ReplaceRootVolume, takes the disk from under a machine whose node is neither drained nor replaced",messageExpression="'found ' + self + ', want Rolling' + (self == 'ReplaceRootVolume' ? ': it takes the disk from under a machine whose node is neither drained nor replaced' : '')"
 	Strategy *string `json:"strategy,omitempty"`
 
-	// InstanceWarmup is the time in seconds until a new instance counts as ready.
+	// InstanceWarmup is the time in seconds until a new instance counts as ready: in the controller's own rollout for how
+	// long its node must have been Ready, in an instance refresh since the group put it into service.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	InstanceWarmup *int64 `json:"instanceWarmup,omitempty"`
 
-	// MinHealthyPercentage of the desired capacity that must stay in service.
+	// MinHealthyPercentage of the desired capacity that must stay in service. In the controller's own rollout the rest may be
+	// unavailable, rounded down; absent, no instance may be. The cloud's own default is 90.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MinHealthyPercentage *int64 `json:"minHealthyPercentage,omitempty"`
 
-	// MaxHealthyPercentage of the desired capacity that may be in service or pending.
+	// MaxHealthyPercentage of the desired capacity that may be in service or pending. In the controller's own rollout what is
+	// above 100 is the surge, rounded up; absent, or if both percentages are 100, it is one instance. The cloud's own default
+	// is 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=100
 	// +kubebuilder:validation:Maximum=200

@@ -8,7 +8,7 @@ import "k8s.io/apimachinery/pkg/api/resource"
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) <= 256)",reason=FieldValueInvalid,message="every value must have at most 256 characters"
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('[<>%&\\\\\\\\?/]'))",reason=FieldValueInvalid,message="no name may hold one of the characters < > % & \\ ? / (the cloud refuses them)"
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(?i)(microsoft|azure|windows)'))",reason=FieldValueInvalid,message="no name may begin with microsoft, azure or windows (the cloud keeps these for itself)"
-// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('muster.dev_'))",reason=FieldValueInvalid,message="no name may begin with muster.dev_ (these say who owns a cloud object)"
+// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(?i)muster[.]dev_'))",reason=FieldValueInvalid,message="no name may begin with muster.dev_ (these say who owns a cloud object)"
 type Tags map[string]string
 
 // VMIdentity is the kind of identity that virtual machines have.

@@ -112,11 +112,21 @@ func (s *GCPMachinePoolSpec) Spot() bool {
 
 // Confidential returns the technology of confidential computing; ConfidentialDisabled for none.
 func (s *GCPMachinePoolSpec) Confidential() ConfidentialComputePolicy {
+	return s.ConfidentialCompute.technology()
+}
+
+// Confidential returns the technology of confidential computing; ConfidentialDisabled for none.
+func (s *GCPManagedMachinePoolSpec) Confidential() ConfidentialComputePolicy {
+	return s.ConfidentialCompute.technology()
+}
+
+// technology returns the policy by the technology that it stands for.
+func (p *ConfidentialComputePolicy) technology() ConfidentialComputePolicy {
 	switch {
-	case s.ConfidentialCompute == nil:
+	case p == nil:
 		return ConfidentialDisabled
-	case *s.ConfidentialCompute == ConfidentialEnabled:
+	case *p == ConfidentialEnabled:
 		return ConfidentialSEV
 	}
-	return *s.ConfidentialCompute
+	return *p
 }

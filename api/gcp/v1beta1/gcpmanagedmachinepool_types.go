@@ -21,6 +21,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.nodeSecurity) == has(oldSelf.nodeSecurity) && (!has(self.nodeSecurity) || self.nodeSecurity == oldSelf.nodeSecurity)",fieldPath=".nodeSecurity",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the service account, the sandbox or the shielded features of a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.preemptible) == has(oldSelf.preemptible) && (!has(self.preemptible) || self.preemptible == oldSelf.preemptible)",fieldPath=".preemptible",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the provisioning model of a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.spot) == has(oldSelf.spot) && (!has(self.spot) || self.spot == oldSelf.spot)",fieldPath=".spot",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the provisioning model of a node pool; create another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.confidentialCompute) == has(oldSelf.confidentialCompute) && (!has(self.confidentialCompute) || self.confidentialCompute == oldSelf.confidentialCompute)",fieldPath=".confidentialCompute",reason=FieldValueForbidden,message="can't be changed once the pool exists: create another pool"
 // +kubebuilder:validation:XValidation:rule="(has(self.nodeNetwork) && has(self.nodeNetwork.createPodRange) ? self.nodeNetwork.createPodRange : false) == (has(oldSelf.nodeNetwork) && has(oldSelf.nodeNetwork.createPodRange) ? oldSelf.nodeNetwork.createPodRange : false)",fieldPath=".nodeNetwork.createPodRange",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the range of pods of a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="(has(self.nodeNetwork) && has(self.nodeNetwork.podRangeName) ? self.nodeNetwork.podRangeName : 'none') == (has(oldSelf.nodeNetwork) && has(oldSelf.nodeNetwork.podRangeName) ? oldSelf.nodeNetwork.podRangeName : 'none')",fieldPath=".nodeNetwork.podRangeName",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the range of pods of a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="(has(self.nodeNetwork) && has(self.nodeNetwork.podRangeCidrBlock) ? self.nodeNetwork.podRangeCidrBlock : 'none') == (has(oldSelf.nodeNetwork) && has(oldSelf.nodeNetwork.podRangeCidrBlock) ? oldSelf.nodeNetwork.podRangeCidrBlock : 'none')",fieldPath=".nodeNetwork.podRangeCidrBlock",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the range of pods of a node pool; create another pool"
@@ -142,6 +143,11 @@ type GCPManagedMachinePoolSpec struct {
 	// Spot is true if nodes run on capacity that Compute Engine may take back. It can't be changed later.
 	// +optional
 	Spot *bool `json:"spot,omitempty"`
+
+	// ConfidentialCompute is the technology that keeps the memory of nodes from their host, on a machine type that has it. Absent, the
+	// cluster decides. It can't be changed later. It is Muster's own addition to the ecosystem's kind.
+	// +optional
+	ConfidentialCompute *ConfidentialComputePolicy `json:"confidentialCompute,omitempty"`
 
 	// UpgradeSettings are how GKE replaces nodes. Absent, GKE has defaults of its own. They are Muster's own addition to the ecosystem's kind.
 	// +optional

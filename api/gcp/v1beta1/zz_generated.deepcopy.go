@@ -741,6 +741,11 @@ func (in *GCPManagedMachinePoolSpec) DeepCopyInto(out *GCPManagedMachinePoolSpec
 		*out = new(bool)
 		**out = **in
 	}
+	if in.ConfidentialCompute != nil {
+		in, out := &in.ConfidentialCompute, &out.ConfidentialCompute
+		*out = new(ConfidentialComputePolicy)
+		**out = **in
+	}
 	if in.UpgradeSettings != nil {
 		in, out := &in.UpgradeSettings, &out.UpgradeSettings
 		*out = new(UpgradeSettings)

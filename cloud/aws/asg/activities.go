@@ -10,7 +10,6 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
@@ -32,13 +31,15 @@ type Activities struct {
 	at     time.Time
 	// pause is how long the answer is kept.
 	pause time.Duration
+	// tolerance decides whether a pool is observed without the answer.
+	tolerance driverkit.Tolerance
 }
 
 // Issues returns what was read last.
 func (a *Activities) Issues() []pool.Cause { return a.issues }
 
-// Read asks the group why instances are missing, if some are and had time to come since the size was changed. A refusal for lack of
-// permission is the only issue then.
+// Read asks the group why instances are missing, if some are and had time to come since the size was changed. If it can't be read, the
+// error is the only issue.
 func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.AutoScalingGroup, resized,
 	now time.Time) ([]pool.Cause, error) {
 	if is == nil || !Missing(is) {
@@ -54,14 +55,14 @@ func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.
 	found, err := session.Listed(ctx, pages,
 		func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
 		activitiesMost, now)
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		a.keep([]pool.Cause{driverkit.CauseOf(err)}, now)
-		return a.issues, nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		a.keep(LaunchIssues(found), now)
+	case session.Absent(err) || a.tolerance.Tolerate(now, err) != nil:
 		return nil, err
+	default:
+		a.keep([]pool.Cause{driverkit.CauseOf(err)}, now)
 	}
-	a.keep(LaunchIssues(found), now)
 	return a.issues, nil
 }
 
@@ -80,7 +81,7 @@ func (a *Activities) keep(issues []pool.Cause, now time.Time) {
 	if !a.at.IsZero() && slices.Equal(issues, a.issues) {
 		pause = min(2*a.pause, maxActivityPeriod)
 	}
-	*a = Activities{issues: issues, at: now, pause: pause}
+	a.issues, a.at, a.pause = issues, now, pause
 }
 
 // Missing reports whether the group has fewer members than it should.

@@ -37,7 +37,8 @@ var (
 
 // Blame adds the field to the error of an invalid request that does not name one yet, as far as the text of the error tells.
 func Blame(err error, pool *awsv1.AWSMachinePoolSpec) error {
-	return session.Blame(err, append(launch.Blamed(&pool.AWSLaunchTemplate), []session.Blamed{
+	list := append([]session.Blamed{{Words: session.TagWords, Field: FieldTags}}, launch.Blamed(&pool.AWSLaunchTemplate)...)
+	return session.Blame(err, append(list, []session.Blamed{
 		{Words: subnetWords, Field: FieldSubnets, Items: pool.Subnets},
 		{Words: minWords, Field: FieldMin},
 		{Words: maxWords, Field: FieldMax},

@@ -66,6 +66,9 @@ func Of(spec *awsv1.AWSMachinePoolSpec, tags map[string]string, additional []str
 	return g
 }
 
+// CheckTags returns an error if the group would have more tags than it takes.
+func (g Group) CheckTags() error { return session.CheckTags(g.tags, 0, FieldTags) }
+
 // HookMarks returns the value of the group's bookkeeping tag of lifecycle hooks.
 func HookMarks(is *asgtypes.AutoScalingGroup) string { return asg.Tag(is, tagOurHooks) }
 
@@ -83,7 +86,7 @@ func (g Group) Drift(is *asgtypes.AutoScalingGroup, hooks lifecycle.Hooks) []str
 		driverkit.Field{Name: fieldRebalance, Differs: ptr.Deref(is.CapacityRebalance, false) != g.rebalance},
 		driverkit.Field{Name: FieldMixed, Differs: !sameMixed(g.mixed, is.MixedInstancesPolicy)},
 		driverkit.Field{Name: FieldTags, Differs: g.tagsDrift(is)},
-		driverkit.Field{Name: FieldHooks, Differs: hooks.Refused == nil && g.hooksDrift(is, hooks)},
+		driverkit.Field{Name: FieldHooks, Differs: hooks.Refused.Err == nil && g.hooksDrift(is, hooks)},
 		driverkit.Field{Name: FieldProcesses, Differs: g.processesDrift(is)},
 	)
 }

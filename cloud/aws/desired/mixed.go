@@ -59,6 +59,15 @@ func sameMixed(want, is *asgtypes.MixedInstancesPolicy) bool {
 		slices.Equal(overrideTypes(want), overrideTypes(is))
 }
 
+// LaunchedTypes returns the instance types of which the group launches any, whatever its template says: those of its policy, where that is
+// the wanted one and names any. It is nil otherwise.
+func (g Group) LaunchedTypes(is *asgtypes.AutoScalingGroup) []string {
+	if g.mixed == nil || !sameMixed(g.mixed, is.MixedInstancesPolicy) {
+		return nil
+	}
+	return overrideTypes(g.mixed)
+}
+
 type distribution struct {
 	onDemand, spot string
 	base, percent  int32

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -21,6 +22,7 @@ type part struct {
 }
 
 const (
+	partType    = "InstanceType"
 	partVolumes = "BlockDeviceMappings"
 	partMarket  = "InstanceMarketOptions"
 	// partVolume comes before the device's name.
@@ -32,7 +34,7 @@ const (
 // fieldsOfParts are the object's fields behind what is sent, whatever of them was changed.
 var fieldsOfParts = map[string]string{
 	"ImageId":                          Field + ".ami",
-	"InstanceType":                     fieldType,
+	partType:                           fieldType,
 	"KeyName":                          fieldKey,
 	"IamInstanceProfile":               fieldProfile,
 	"SecurityGroupIds":                 fieldGroups,
@@ -97,6 +99,29 @@ func (p Pass) Differences(want Want) func(ref string) []string {
 		}
 	}
 	return func(ref string) []string { return known[ref] }
+}
+
+// SameButType reports for a template's version whether it differs from what is wanted in its instance type alone.
+func (m *Memory) SameButType(want Want) func(ref string) bool {
+	if m.given != nil {
+		return m.sameGivenButType(want.Template.Ref)
+	}
+	same := map[string]bool{}
+	if want.data != nil {
+		wanted := partsOf(*want.data)
+		for _, v := range m.versions {
+			same[v.Ref] = v.parts != nil && !cloud.OtherBootstrap(v.Content, want.Template.Content) && v.parts.sameBut(wanted, partType)
+		}
+	}
+	return func(ref string) bool { return same[ref] }
+}
+
+// sameBut reports whether two templates have the same parts, one of them aside.
+func (p parts) sameBut(other parts, name string) bool {
+	is, want := maps.Clone(p), maps.Clone(other)
+	delete(is, name)
+	delete(want, name)
+	return maps.EqualFunc(is, want, part.same)
 }
 
 // changedFields returns the object's fields behind the parts in which a template differs from what is wanted. All parts of a template are

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -27,6 +31,9 @@ type given struct {
 	missing string
 	// seen are the refs that something launches from.
 	seen []string
+	// launches holds by ref the digests (launchesOf) of the versions that the specification named and of those that machines were launched
+	// from; the digest of a version that does not exist is empty. Versions are immutable, so that none is read twice.
+	launches map[string]string
 }
 
 // holds reports whether what is asked for was read and is there.
@@ -41,7 +48,7 @@ func (p Pass) readGiven(ctx context.Context, refs []string) error {
 	m := p.Memory
 	if m.Known() && p.Now.Sub(m.at) < session.SlowPeriod && m.given.holds(asked) {
 		m.given.seen = refs
-		return nil
+		return p.readLaunched(ctx, refs)
 	}
 	found, err := p.Session.EC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
 		LaunchTemplateId: asked.ID, LaunchTemplateName: asked.Name, Versions: []string{strconv.FormatInt(asked.Version, 10)},
@@ -49,16 +56,86 @@ func (p Pass) readGiven(ctx context.Context, refs []string) error {
 	if err = session.Refusal(err, p.Now); err != nil && cloud.KindOf(err) != cloud.Invalid && !session.Absent(err) {
 		return err
 	}
-	read := Memory{at: p.Now, now: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs}}
+	read := Memory{at: p.Now, now: p.Now, Wrote: m.Wrote, given: &given{asked: asked, seen: refs, launches: map[string]string{}}}
+	if m.given != nil {
+		read.given.launches = m.given.launches
+	}
 	if err == nil && len(found.LaunchTemplateVersions) > 0 {
 		v := versionOf(found.LaunchTemplateVersions[0])
 		v.Template = givenTemplate(v.Ref)
 		read.id, read.versions = ptr.Deref(found.LaunchTemplateVersions[0].LaunchTemplateId, ""), []version{v}
+		read.given.launches[v.Ref] = launchesOf(found.LaunchTemplateVersions[0])
 	} else {
 		read.given.missing = missingField(asked, err)
 	}
 	*m = read
+	return p.readLaunched(ctx, refs)
+}
+
+// readLaunched reads those versions of the refs that have not been read, in one call a template. It reads none where the template decides
+// the instance type: there every other version counts as different.
+func (p Pass) readLaunched(ctx context.Context, refs []string) error {
+	if len(p.Source.Types) == 0 || p.Source.Managed {
+		return nil
+	}
+	launches := p.Memory.given.launches
+	maps.DeleteFunc(launches, func(ref, _ string) bool { return ref != p.Memory.latest().Ref && !slices.Contains(refs, ref) })
+	unread := map[string][]string{}
+	for _, ref := range session.Unique(refs) {
+		if _, read := launches[ref]; read || !givenTemplate(ref).UserManaged {
+			continue
+		}
+		if id, number, err := ParseRef(ref); err == nil {
+			unread[id] = append(unread[id], number)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(unread)) {
+		if err := p.Memory.given.read(ctx, p.Session, p.Now, id, unread[id]); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// read reads versions of one template. EC2 refuses a list that names one that does not exist: then each is read alone.
+func (g *given) read(ctx context.Context, s *session.Session, now time.Time, id string, numbers []string) error {
+	found, err := listVersions(ctx, s, now, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
+	if cloud.CodeOf(err) == codeNoVersion && len(numbers) > 1 {
+		for _, number := range numbers {
+			if err := g.read(ctx, s, now, id, []string{number}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err != nil && cloud.KindOf(err) != cloud.Invalid && !session.Absent(err) {
+		return err
+	}
+	for _, number := range numbers {
+		g.launches[Ref(id, number)] = ""
+	}
+	for _, v := range found {
+		g.launches[versionOf(v).Ref] = launchesOf(v)
+	}
+	return nil
+}
+
+// launchesOf returns the digest of all that a version launches, user data and tags included, without the instance type.
+func launchesOf(v ec2types.LaunchTemplateVersion) string {
+	if v.LaunchTemplateData == nil {
+		return ""
+	}
+	text, err := json.Marshal(encodeStruct(reflect.ValueOf(asSent(*v.LaunchTemplateData)), map[string]bool{partType: true}))
+	if err != nil {
+		return ""
+	}
+	return cloud.Digest(text, contentLength)
+}
+
+// sameGivenButType returns a function that reports whether a version launches the same as the wanted one, the instance type aside.
+func (m *Memory) sameGivenButType(want string) func(ref string) bool {
+	launches := m.given.launches
+	return func(ref string) bool { return launches[ref] != "" && launches[ref] == launches[want] }
 }
 
 // missingField is the field that names what does not exist.

@@ -42,13 +42,23 @@ type Source struct {
 	// OwnImage is true if the template of a node group shall name an image even where the specification names none: the one that
 	// EKS publishes for the version is looked up.
 	OwnImage bool
-	// RootDevice is what the image that the service supplies calls its root volume; empty means DefaultRootDevice. It counts where
-	// the template names no image.
-	RootDevice string
+	// Images is the family of EKS's images that the node group asks for where its template names none (amiType); empty is EKS's own
+	// choice.
+	Images string
 }
 
-// DefaultRootDevice is what the images that EKS supplies call their root volume, those of Windows aside.
-const DefaultRootDevice = "/dev/xvda"
+// windows and bottlerocket begin the families of images that don't read cloud-config.
+const (
+	windows      = "WINDOWS"
+	bottlerocket = "BOTTLEROCKET"
+)
+
+// DefaultRootDevice is what the images that EKS supplies call their root volume, those of Windows aside, and windowsRootDevice what those
+// do.
+const (
+	DefaultRootDevice = "/dev/xvda"
+	windowsRootDevice = "/dev/sda1"
+)
 
 // Want is what a specification asks for now.
 type Want struct {
@@ -146,9 +156,9 @@ func (p Pass) Foreign() *pool.Cause {
 		return nil
 	}
 	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
-		"launch template %s (%s) exists and is not this pool's: its tag %s is not this pool's. It is left alone. Delete it, or give this "+
+		"launch template %s (%s) exists and is not this pool's: %s. It is left alone. Delete it, or give this "+
 			"pool's template another name in %s",
-		p.Source.Name, p.Memory.id, session.TagOwner, fieldName)}
+		p.Source.Name, p.Memory.id, p.Memory.claim.Fact(), fieldName)}
 }
 
 // clusters are the names by which tags may name the pool's cluster.
@@ -163,7 +173,7 @@ func (p Pass) Unowned() (id string, conflict *pool.Cause) {
 	switch {
 	case foreign == nil:
 		return "", nil
-	case p.Memory.owner != "":
+	case p.Memory.claim.ID != "":
 		return p.Memory.id, foreign
 	case p.Memory.otherCluster != "":
 		foreign.Message = fmt.Sprintf("launch template %s (%s) is not adopted: its tags say that it belongs to cluster %q", p.Source.Name,

@@ -43,12 +43,14 @@ type Memory struct {
 
 // identity is what a template shows of itself without its versions.
 type identity struct {
-	// id is empty if there is no template; ours is true if it carries the pool's owner tag.
+	// id is empty if there is no template; ours is true if it is the pool's by its tags.
 	id   string
 	ours bool
-	// owner is the value of the owner tag of one that is not ours, otherCluster the cluster that its tags name, where that is not the pool's.
-	owner, otherCluster string
-	// taggedFor is the object that the tags of the pool's own template name.
+	// claim is what the tags of one that is not ours say about the pool, otherCluster the cluster that they name, where that is not the
+	// pool's.
+	claim        cloud.Claim
+	otherCluster string
+	// taggedFor is the object that the tags of a template with the pool's owner ID name.
 	taggedFor string
 	// newest is the number of the newest version, standard that of the default one.
 	newest, standard int64

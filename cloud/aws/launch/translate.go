@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -187,7 +186,10 @@ func (s Source) rootDevice(image image) string {
 		return root.DeviceName
 	}
 	if s.Managed && image.id == "" {
-		return cmp.Or(s.RootDevice, DefaultRootDevice)
+		if strings.HasPrefix(s.Images, windows) {
+			return windowsRootDevice
+		}
+		return DefaultRootDevice
 	}
 	return image.rootDevice
 }

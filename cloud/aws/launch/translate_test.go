@@ -399,6 +399,8 @@ func TestDelivery(t *testing.T) {
 		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition",
 			change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
 		{reason: "an unknown format is sent as it is", data: "version: v1alpha1\n", format: "raw"},
+		{reason: "images of EKS that read no cloud-config are given none", data: "#cloud-config\n",
+			change: func(s *Source) { s.Managed, s.Images = true, "BOTTLEROCKET_x86_64" }, refused: fieldBootstrap},
 		{reason: "also to node groups", data: "[settings.kubernetes]\n", format: "bottlerocket", change: func(s *Source) { s.Managed = true }},
 		{reason: "and is neither compressed nor elsewhere, for it is unknown who could read it then", data: long, format: "raw",
 			change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
@@ -544,5 +546,9 @@ func TestBothKindsLaunchAlike(t *testing.T) {
 	got, err := launchData(managed, found{})
 	if err != nil || got.ImageId != nil || ptr.Deref(got.BlockDeviceMappings[0].DeviceName, "") != DefaultRootDevice {
 		t.Errorf("want EKS's own image and its root device, got %+v, %v", got, err)
+	}
+	managed.Images = "WINDOWS_CORE_2022_x86_64"
+	if got, err = launchData(managed, found{}); err != nil || ptr.Deref(got.BlockDeviceMappings[0].DeviceName, "") != windowsRootDevice {
+		t.Errorf("want the root device of Windows, got %+v, %v", got, err)
 	}
 }

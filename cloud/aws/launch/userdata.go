@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -46,8 +47,18 @@ func (s Source) deliver(ownImage bool) (delivery, error) {
 	case s.Bootstrap.Format() != formatCloudConfig:
 		return s.deliverRaw()
 	case s.Managed && !ownImage:
+		if strings.HasPrefix(s.Images, windows) || strings.HasPrefix(s.Images, bottlerocket) {
+			return delivery{}, cloud.Invalidf(fieldBootstrap,
+				"images of %s don't read cloud-config, and EKS joins their machines by itself: reference no bootstrap configuration", s.Images)
+		}
 		return s.deliverMerged()
+	default:
+		return s.deliverWhole()
 	}
+}
+
+// deliverWhole is for machines that read cloud-config by themselves.
+func (s Source) deliverWhole() (delivery, error) {
 	data := s.Bootstrap.Data()
 	if len(data) <= userDataLimit {
 		return delivery{text: data}, nil

@@ -122,16 +122,16 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 // identify records which template was read, and whose it is.
 func (s Source) identify(read *Memory, is *ec2types.LaunchTemplate) {
 	read.identity = identity{
-		id: ptr.Deref(is.LaunchTemplateId, ""), ours: session.TaggedFor(is.Tags, session.TagOwner, s.Owner),
+		id:     ptr.Deref(is.LaunchTemplateId, ""),
 		newest: ptr.Deref(is.LatestVersionNumber, 0), standard: ptr.Deref(is.DefaultVersionNumber, 0),
 	}
 	tags := session.TagMap(is.Tags)
-	read.ours = read.ours || s.AssumeOwned && tags[session.TagOwner] == ""
-	if read.ours {
-		read.taggedFor = cloud.TaggedFor(func(name string) string { return tags[session.OwnTag(name)] })
+	claim := session.Spelling.Claim(s.Owner, session.In(tags))
+	read.taggedFor = claim.Named()
+	if read.ours = claim.Owned || s.AssumeOwned && claim.ID == ""; read.ours {
 		return
 	}
-	read.owner, read.otherCluster = tags[session.TagOwner], session.OtherCluster(tags, s.clusters()...)
+	read.claim, read.otherCluster = claim, session.OtherCluster(tags, s.clusters()...)
 }
 
 // read reads the template and its versions.
@@ -154,7 +154,7 @@ func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) er
 	}
 	if read.ours {
 		var err error
-		if read.versions, err = p.readVersions(ctx, read.id); err != nil && !session.Absent(err) {
+		if read.versions, err = readVersions(ctx, p.Session, p.Now, read.id); err != nil && !session.Absent(err) {
 			return err
 		}
 		if read.identity, read.disagree, err = agreed(ctx, p, read, refs); err != nil {
@@ -237,11 +237,8 @@ func (p Pass) RefOf(id, name, version *string) string {
 }
 
 // readVersions reads all versions of the template.
-func (p Pass) readVersions(ctx context.Context, id string) ([]version, error) {
-	pages := ec2.NewDescribeLaunchTemplateVersionsPaginator(p.Session.EC2, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})
-	found, err := session.Listed(ctx, pages, func(page *ec2.DescribeLaunchTemplateVersionsOutput) []ec2types.LaunchTemplateVersion {
-		return page.LaunchTemplateVersions
-	}, versionsMost, p.Now)
+func readVersions(ctx context.Context, s *session.Session, now time.Time, id string) ([]version, error) {
+	found, err := listVersions(ctx, s, now, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id})
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +248,16 @@ func (p Pass) readVersions(ctx context.Context, id string) ([]version, error) {
 	}
 	slices.SortFunc(versions, func(a, b version) int { return cmp.Compare(b.number, a.number) })
 	return versions, nil
+}
+
+// listVersions reads the pages of a list of versions.
+func listVersions(
+	ctx context.Context, s *session.Session, now time.Time, in *ec2.DescribeLaunchTemplateVersionsInput,
+) ([]ec2types.LaunchTemplateVersion, error) {
+	pages := ec2.NewDescribeLaunchTemplateVersionsPaginator(s.EC2, in)
+	return session.Listed(ctx, pages, func(page *ec2.DescribeLaunchTemplateVersionsOutput) []ec2types.LaunchTemplateVersion {
+		return page.LaunchTemplateVersions
+	}, versionsMost, now)
 }
 
 func versionOf(v ec2types.LaunchTemplateVersion) version {

@@ -246,12 +246,19 @@ func (p Pass) Delete(ctx context.Context) error {
 	return nil
 }
 
-// Adopt writes the pool's tags to a launch template that lacks its owner tag.
-func Adopt(ctx context.Context, p Pass) error {
-	id, _ := p.Unowned()
-	if id == "" {
-		return nil
+// FollowsGroup returns, for messages, the launch template of an adopted group as far as it is not tagged as the pool's yet: the group is,
+// and it launches from it, so that a tag of another pool is that of one which lost the group. It is empty for the pool's own, and for one
+// of another cluster. from is the ref of what the group launches from.
+func FollowsGroup(p Pass, from string) string {
+	if p.Foreign() == nil || p.Memory.otherCluster != "" || !p.Memory.Holds(from) {
+		return ""
 	}
+	return fmt.Sprintf("owner tags of launch template %s (%s)", p.Source.Name, p.Memory.id)
+}
+
+// TakeOver writes the pool's tags to the launch template of an adopted group (FollowsGroup).
+func TakeOver(ctx context.Context, p Pass) error {
+	id := p.Memory.id
 	defer p.touched()()
 	_, err := p.Session.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: session.EC2Tags(p.Source.Tags)})
 	return session.Refusal(err, p.Now)

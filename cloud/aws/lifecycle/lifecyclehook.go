@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -26,6 +27,8 @@ type hold struct {
 	since, until time.Time
 	// over is true if the drain hook does not hold it any more; another hook may.
 	over bool
+	// guessed is true if the activities could not be read that tell since when and why: they are read again.
+	guessed bool
 	// cause is why the group terminates it; nil if a client requested that.
 	cause *pool.Cause
 }
@@ -35,6 +38,8 @@ type Holds struct {
 	known map[string]hold
 	// requested are the instances whose termination Muster requested and that are still in the group, with the time.
 	requested map[string]time.Time
+	// refused is why the group's activities could not be read.
+	refused driverkit.Refusal
 }
 
 // Request notes that Muster had the group terminate an instance: when the drain hook holds it, nothing more has to be read.
@@ -52,26 +57,49 @@ func (h Holds) Requested(id string) bool {
 }
 
 // Read reads since when and why instances are held of which that is not known. The group does not show it, its activities do. Instances
-// that no activity is about are held since now. marks is the group's bookkeeping tag of hooks.
+// that no activity is about are held since now, and so are those whose activities can't be read, until they can.
+// marks is the group's bookkeeping tag of hooks.
 func (h *Holds) Read(ctx context.Context, c Client, is *asgtypes.AutoScalingGroup, hooks Hooks, marks string) error {
 	unknown := h.keep(is, func(i asgtypes.Instance) bool { return hooks.mayHold(i, marks) })
 	if len(unknown) == 0 {
+		h.refused = driverkit.Refusal{}
+		return nil
+	}
+	if h.refused.Rests(c.Now, session.RefusedPeriod) {
+		h.note(unknown, nil, c.Now)
 		return nil
 	}
 	found, err := c.Session.AutoScaling.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
 		AutoScalingGroupName: &c.Name, MaxRecords: new(int32(activitiesPage)),
 	})
-	if err = session.Refusal(err, c.Now); err != nil && !session.Absent(err) && cloud.KindOf(err) != cloud.Denied {
-		return err
+	if err = session.Refusal(err, c.Now); session.Absent(err) {
+		err = nil
 	}
-	if err != nil || found == nil {
-		found = &autoscaling.DescribeScalingActivitiesOutput{}
+	if failed := h.refused.Keep(c.Now, err); failed != nil {
+		return failed
 	}
-	for _, id := range unknown {
-		h.known[id] = holdFrom(found.Activities, id, c.Now)
+	var activities []asgtypes.Activity
+	if err == nil && found != nil {
+		activities = found.Activities
 	}
+	h.note(unknown, activities, c.Now)
 	return nil
 }
+
+// note notes how instances are held. What was guessed of one before is kept until the activities are read.
+func (h *Holds) note(ids []string, activities []asgtypes.Activity, now time.Time) {
+	for _, id := range ids {
+		if h.known[id].guessed && h.refused.Err != nil {
+			continue
+		}
+		read := holdFrom(activities, id, now)
+		read.guessed = h.refused.Err != nil
+		h.known[id] = read
+	}
+}
+
+// Refused returns why it could not be read since when and why instances are held; nil if it could, or none is held.
+func (h Holds) Refused() error { return h.refused.Err }
 
 // keep forgets instances that are not held or not in the group any more, and returns the IDs of those that are held and not known.
 func (h *Holds) keep(is *asgtypes.AutoScalingGroup, mayHold func(asgtypes.Instance) bool) (unknown []string) {
@@ -88,7 +116,9 @@ func (h *Holds) keep(is *asgtypes.AutoScalingGroup, mayHold func(asgtypes.Instan
 		read, known := h.known[id]
 		switch {
 		case known:
-			current[id] = read
+			if current[id] = read; read.guessed && !read.over {
+				unknown = append(unknown, id)
+			}
 		case ours:
 			current[id] = hold{since: at, until: at.Add(drainHeartbeat)}
 		default:

@@ -11,9 +11,9 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // Client sends requests about one Auto Scaling group.
@@ -26,8 +26,8 @@ type Hooks struct {
 	// of is the group as it was then; nil until it is read if made is true: then Muster has just created it with these hooks.
 	of   *asgtypes.AutoScalingGroup
 	made bool
-	// Refused is the service's refusal to list them. The list is empty then, which does not mean that there are none.
-	Refused error
+	// Refused is why they could not be listed. The list is empty then, which does not mean that there are none.
+	Refused driverkit.Refusal
 }
 
 // Created returns the hooks of a group that was created with them at a moment.
@@ -52,14 +52,12 @@ func (h *Hooks) Read(ctx context.Context, c Client, is *asgtypes.AutoScalingGrou
 		// The group as it was read is older than its deletion.
 		return nil
 	}
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*h = Hooks{at: c.Now, Refused: err}
-		return nil
+	if failed := h.Refused.Keep(c.Now, err); failed != nil {
+		return failed
 	}
-	if err != nil {
-		return err
+	if h.list, h.at, h.of = nil, c.Now, nil; err == nil {
+		h.list, h.of = found.LifecycleHooks, is
 	}
-	*h = Hooks{list: found.LifecycleHooks, at: c.Now, of: is}
 	return nil
 }
 
@@ -69,8 +67,8 @@ func (h Hooks) current(is *asgtypes.AutoScalingGroup, now time.Time) bool {
 	switch {
 	case h.at.IsZero():
 		return false
-	case h.Refused != nil:
-		return age < session.RefusedPeriod
+	case h.Refused.Err != nil:
+		return h.Refused.Rests(now, session.RefusedPeriod)
 	default:
 		return age < session.DetailPeriod && sameConfiguration(h.of, is)
 	}
@@ -97,7 +95,7 @@ func (h Hooks) mayHold(i asgtypes.Instance, marks string) bool {
 	if i.LifecycleState != asgtypes.LifecycleStateTerminatingWait {
 		return false
 	}
-	if h.Refused != nil {
+	if h.Refused.Err != nil {
 		return session.Marked(marks, drainHook)
 	}
 	return slices.ContainsFunc(h.list, func(existing asgtypes.LifecycleHook) bool {

@@ -27,6 +27,8 @@ type member struct {
 	created time.Time
 	// standby and kept are true if it has Muster's tag of instances in standby, or of those protected while a refresh ran.
 	standby, kept bool
+	// owned is true if it has the pool's owner tags.
+	owned bool
 	// entered is when the service accepted Muster's request to put it into standby: reads may not show that for a moment.
 	entered time.Time
 	// spot is true if the cloud may interrupt it.
@@ -44,7 +46,7 @@ func (m member) incomplete(i asgtypes.Instance, now time.Time) bool {
 // Members is what is known about the instances of a group. The zero Members know nothing.
 type Members struct {
 	known map[string]member
-	// refused is EC2's refusal to describe instances.
+	// refused is why EC2 did not describe instances.
 	refused driverkit.Refusal
 	// noticed are the spot instances of the region that are about to be interrupted.
 	noticed map[string]bool
@@ -59,6 +61,7 @@ func (m *Members) Read(ctx context.Context, c asg.Client, is *asgtypes.AutoScali
 			return member{
 				created: ptr.Deref(i.LaunchTime, time.Time{}), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: c.Now,
 				entered: known.entered,
+				owned:   known.owned || session.Spelling.Claim(owner, session.In(session.TagMap(i.Tags))).Owned,
 				standby: known.standby || session.TaggedFor(i.Tags, tagStandby, owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, owner),
 			}
 		},
@@ -67,14 +70,31 @@ func (m *Members) Read(ctx context.Context, c asg.Client, is *asgtypes.AutoScali
 	return err
 }
 
-// Observe is Read for an observation. If EC2 denies the call, what only EC2 reports stays unknown and the rest of the pool is observed:
+// Untagged returns the instances of a group that lack the pool's owner tags, as far as that is known.
+func (m Members) Untagged(is *asgtypes.AutoScalingGroup) []string {
+	var ids []string
+	for _, i := range is.Instances {
+		id := ptr.Deref(i.InstanceId, "")
+		if known, ok := m.known[id]; ok && !known.owned && !known.at.IsZero() && asg.Present(i) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Tag writes the pool's owner tags to instances.
+func (m *Members) Tag(ctx context.Context, c asg.Client, ids []string, tags map[string]string) error {
+	return c.TagInstances(ctx, ids, tags, func(ids []string) { m.change(ids, func(k *member) { k.owned = true }) })
+}
+
+// Observe is Read for an observation. If the call fails, what only EC2 reports stays unknown and the rest of the pool is observed:
 // launch times are zero, and an instance in standby that is not known to be Muster's is left to its owner. Steps that depend on what is
-// unknown read again and return the refusal.
+// unknown read again and return the error.
 func (m *Members) Observe(ctx context.Context, c asg.Client, is *asgtypes.AutoScalingGroup, owner cloud.Owner) error {
 	return m.refused.Tolerate(c.Now, session.RefusedPeriod, func() error { return m.Read(ctx, c, is, owner) })
 }
 
-// Refused returns EC2's last refusal to describe instances; nil if there was none.
+// Refused returns why EC2 did not describe instances when it was last asked; nil if it did.
 func (m Members) Refused() error { return m.refused.Err }
 
 // StandbyUnknown reports whether it is unknown if Muster put some instance of the group into standby.

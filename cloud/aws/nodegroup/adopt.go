@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
@@ -20,7 +21,8 @@ func (l templates) unowned(group groupRead) *pool.Unowned {
 		return nil
 	}
 	out.OtherCluster = session.OtherCluster(group.is.Tags, l.t.Owner.Cluster, l.t.eks)
-	if on := l.t.groupNamed(); l.t.namesAnother(on) || l.t.elsewhere(on.region) {
+	out.OfCluster = session.OfCluster(group.is.Tags, l.t.Owner.Cluster, l.t.eks)
+	if on := l.t.groupNamed(); l.t.namesAnother(on) || session.Elsewhere(on.region, l.t.cluster) {
 		out.NamedInstead = l.t.GroupID
 	}
 	if l.t.template != "" {
@@ -52,23 +54,26 @@ func (r *reader) followTemplate() {
 	r.t.Remembered[cloud.AdoptedTemplate] = name
 }
 
-// adopt writes the owner tags to the launch template and then to the node group: one that has them is the pool's. The group behind it and
-// the instances get their tags as those of any node group do.
+// adopt writes the owner tags to the node group, in one call: that decides whose it is, also among pools that adopt it at the same time.
+// The launch template follows (untagged), and the group behind it and the instances get their tags as those of any node group do.
 func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
 	is := w.memory.group.is
 	if is != nil && w.t.owns(is) {
 		return nil
 	}
-	if err := w.ownership().Adoptable(w.templates().unowned(w.memory.group)); err != nil {
+	if err := w.reader.ownership().Adoptable(w.reader.templates().unowned(w.memory.group)); err != nil {
 		return err
 	}
-	if w.t.template != "" {
-		if err := launch.Adopt(ctx, w.launch()); err != nil {
-			return err
-		}
-	}
 	return w.retag(ctx, is, session.OwnerTags(w.t.Owner), nil)
+}
+
+// untagged returns, for messages, the launch template of an adopted node group that lacks the pool's owner tags, or carries those of a pool
+// that lost the node group; empty if there is none.
+func (r *reader) untagged() string {
+	is := r.memory.group.is
+	if is == nil || r.t.template == "" || is.Status == ekstypes.NodegroupStatusDeleting ||
+		!r.t.Adopt && r.t.Remembered[pool.AdoptedKey] != r.t.name {
+		return ""
+	}
+	return launch.FollowsGroup(r.launch(), r.templates().ref(is, ""))
 }

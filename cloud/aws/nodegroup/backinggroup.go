@@ -89,16 +89,16 @@ func (b behindRead) drifted(want groupSpec, members instancesRead) bool {
 	return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0
 }
 
-// rolloutUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell
+// rolloutUnknown returns why it is unknown what the updates did: EKS did not report them, or EC2 did not report the launch times that tell
 // which instances an open update launched. The templates of those are unknown then, and no update is begun on a guess.
 func (m *memory) rolloutUnknown() *pool.Cause {
-	if refused := m.updates.refused; refused != nil {
+	if refused := m.updates.refused.Cause(); refused != nil {
 		return refused
 	}
 	behind := m.behind.is
 	unknown := func(i asgtypes.Instance) bool { return m.members.templateUnknown(i, m.updates) }
 	if behind != nil && slices.ContainsFunc(behind.Instances, unknown) {
-		return new(driverkit.CauseOf(m.members.refused.Err))
+		return m.members.refused.Cause()
 	}
 	return nil
 }

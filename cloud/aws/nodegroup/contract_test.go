@@ -2,6 +2,7 @@ package nodegroup_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -43,12 +45,15 @@ func suite() cloudtest.Suite[source] {
 			"spec.awsLaunchTemplate.instanceType": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }),
 			"spec.subnetIDs[0]": spec(
 				func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
+			"spec.additionalTags":       spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AdditionalTags = manyTags() }),
+			"spec.availabilityZones[0]": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AvailabilityZones = []string{"eu-west-1z"} }),
 		},
-		AskedTag: "stage", FixedTag: "muster.dev/cluster",
+		AskedTag: "stage", Spelling: session.Spelling,
 		Many: 210, SteadyReads: 4,
 		GroupID: func(name string) string {
 			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"
 		},
+		Primary:   []string{"DescribeNodegroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions"},
 		Secondary: []string{"DescribeInstances", "ListUpdates", "DescribeUpdate", "DescribeScalingActivities"},
 	}
 }
@@ -179,4 +184,13 @@ func TestContractWithoutTemplate(t *testing.T) {
 		"spec.subnetIDs[0]":     suite().Broken["spec.subnetIDs[0]"],
 	}
 	s.Run(t)
+}
+
+// manyTags are more tags than a cloud object takes beside Muster's.
+func manyTags() awsv1.Tags {
+	tags := awsv1.Tags{}
+	for k := range 45 {
+		tags[fmt.Sprintf("tag-%d", k)] = "x"
+	}
+	return tags
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
@@ -44,6 +46,28 @@ func TestRemoteAccessForNobody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFamilyBesideATemplate holds that EKS is asked for the family of its images where the template names none.
+func TestFamilyBesideATemplate(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		target := aTarget(spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+			s.AMIType = new(awsv1.ManagedMachineAMIType("BOTTLEROCKET_x86_64"))
+		})(withTemplate()))
+		target.Bootstrap = cloud.Bootstrap{}
+		o := w.observe(target)
+		w.start(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 1, Template: w.observe(target).Latest().Ref})
+		time.Sleep(time.Hour)
+		o = w.observe(target)
+		found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName),
+			NodegroupName: new(target.Owner.ResourceName())})
+		w.must(err)
+		if got := found.Nodegroup.AmiType; got != "BOTTLEROCKET_x86_64" || len(o.Group.Unchangeable) > 0 || len(o.Instances) != 1 {
+			t.Errorf("want a machine of the family, got %q and %+v", got, o)
+		}
+	})
 }
 
 // TestGroupWhoseReplyWasLost is not taken for one that was never made, on a read that is behind: the object that owns it would go

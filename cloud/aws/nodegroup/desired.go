@@ -14,7 +14,6 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
-	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -37,7 +36,7 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 	look := r.c.Resolver(r.t.Remembered, r.now)
 	w := wanted{group: groupSpecOf(r.t, r.memory.written, r.now), remember: look.Remember}
 	session.KeepAdopted(r.t.Remembered, look.Remember)
-	failed := []error{r.refused(), r.t.addSubnets(ctx, look, &w), r.wantTemplate(ctx, look, &w)}
+	failed := []error{r.t.addSubnets(ctx, look, &w), w.group.checkTags(), r.wantTemplate(ctx, look, &w)}
 	for _, err := range failed {
 		if err != nil {
 			look.Keep()
@@ -45,16 +44,6 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 		}
 	}
 	return w, nil
-}
-
-// refused returns an error for what the specification asks for and the controller is not allowed to do.
-func (r *reader) refused() error {
-	if len(r.t.pool.RoleAdditionalPolicies) > 0 && !r.options.AllowAddRoles {
-		return cloud.Invalidf(noderole.FieldPolicies,
-			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the "+
-				"field out")
-	}
-	return nil
 }
 
 // addSubnets resolves the subnets that the specification asks for into w.
@@ -74,6 +63,9 @@ func (r *reader) wantTemplate(ctx context.Context, look *session.Resolver, w *wa
 	a, err := r.asked()
 	if err != nil {
 		return err
+	}
+	if t := r.t.pool.AMIType; t != nil && *t != awsv1.AMITypeCustom && r.memory.template.BringsImage() {
+		return cloud.Invalidf(fieldImages, "the version that %s.existing names has an image of its own: take the field out", fieldTemplate)
 	}
 	is := 0
 	if group := r.memory.group.is; group != nil {

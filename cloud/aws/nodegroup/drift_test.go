@@ -11,6 +11,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 // aTarget is a pool with a field of each kind.
@@ -96,7 +97,8 @@ func TestDrift(t *testing.T) {
 		if c.by != nil {
 			c.by(is)
 		}
-		got := groupSpecOf(wanted, written{}, time.Time{}).drift(is, c.size)
+		want := document{groupSpec: groupSpecOf(wanted, written{}, time.Time{}), of: wanted}
+		got := groupFields.Differing(want, document{is: is, size: c.size}, fields.InPlace).Specs()
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
@@ -144,7 +146,8 @@ func TestUnchangeable(t *testing.T) {
 		if c.by != nil {
 			c.by(is)
 		}
-		if diff := cmp.Diff(c.want, groupSpecOf(wanted, written{}, time.Time{}).unchangeable(wanted, is)); diff != "" {
+		want := document{groupSpec: groupSpecOf(wanted, written{}, time.Time{}), of: wanted}
+		if diff := cmp.Diff(c.want, groupFields.Differing(want, document{is: is}, fields.Fixed).Specs()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 	}

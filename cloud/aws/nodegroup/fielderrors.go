@@ -36,6 +36,7 @@ func (t target) blame(err error) error {
 		subnets = append(subnets, awsv1.AWSResourceReference{ID: &id})
 	}
 	list := []session.Blamed{
+		{Words: session.TagWords, Field: driftTags},
 		{Words: subnetWords, Field: fieldSubnets, Items: subnets},
 		{Words: boundaryWords, Field: noderole.FieldBoundary},
 		{Words: policyWords, Field: noderole.FieldPolicies},

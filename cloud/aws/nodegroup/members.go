@@ -25,7 +25,7 @@ type memberRead struct {
 	tags map[string]string
 }
 
-// instancesRead is what EC2 said about the instances of the group behind, by ID, or its refusal to describe them.
+// instancesRead is what EC2 said about the instances of the group behind, by ID, or why it did not describe them.
 type instancesRead struct {
 	known   map[string]memberRead
 	refused driverkit.Refusal
@@ -46,7 +46,7 @@ func (m *instancesRead) read(ctx context.Context, s *session.Session, behind beh
 	return err
 }
 
-// observe is read for an observation. If EC2 denies the call, launch times and tags stay unknown and the rest of the pool
+// observe is read for an observation. If the call fails, launch times and tags stay unknown and the rest of the pool
 // is observed.
 func (m *instancesRead) observe(ctx context.Context, s *session.Session, behind behindRead, now time.Time) error {
 	return m.refused.Tolerate(now, session.RefusedPeriod, func() error { return m.read(ctx, s, behind) })
@@ -62,15 +62,15 @@ func (m *instancesRead) tagged(id string, tags map[string]string) {
 	m.known[id] = read
 }
 
-// issues returns EC2's refusal to describe instances, if there is one.
+// issues returns why EC2 did not describe instances, if it did not.
 func (m instancesRead) issues() []pool.Cause {
-	if refused := m.refused.Err; refused != nil {
-		return []pool.Cause{driverkit.CauseOf(refused)}
+	if refused := m.refused.Cause(); refused != nil {
+		return []pool.Cause{*refused}
 	}
 	return nil
 }
 
-// templateUnknown reports whether it is unknown which template an instance was launched from: an update is open, and EC2 refused to
+// templateUnknown reports whether it is unknown which template an instance was launched from: an update is open, and EC2 did not
 // report when the instance was launched.
 func (m instancesRead) templateUnknown(i asgtypes.Instance, updates updateHistory) bool {
 	_, member := asg.StateOf(i)

@@ -1,7 +1,6 @@
 package nodegroup
 
 import (
-	"sync"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -17,8 +16,6 @@ import (
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu sync.Mutex
 	// touch makes what the process has read of the group behind for all pools out of date.
 	touch func()
 	reads
@@ -51,6 +48,7 @@ type groupRead struct {
 	at, asked time.Time
 	asks      string
 	named     driverkit.NamedGroup
+	former    driverkit.FormerGroup
 }
 
 // behindRead is the Auto Scaling group behind it; nil within means that there was none.

@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,16 +15,22 @@ import (
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
 )
 
-// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
-type reader struct {
+// pass is one call for one pool.
+type pass struct {
 	options Options
 	c       *session.Session
 	t       target
 	now     time.Time
 	memory  *memory
+}
+
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct {
+	*pass
 	// reused is true if the group was not read although the call wants it as it is now.
 	reused bool
 	// slow paces the reads that are repeated once in a period.
@@ -44,7 +51,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if foreign := r.conflict(); foreign != nil {
 		out := pool.Observed{OwnershipConflict: foreign, Unowned: r.templates().unowned(r.memory.group),
 			Versions:        r.templates().toDelete(r.memory.group),
-			ResolvedLookups: r.t.Remembered, TaggedFor: r.memory.template.TaggedFor()}
+			ResolvedLookups: r.t.Remembered, TaggedFor: cmp.Or(r.ownership().Claim.Named(), r.memory.template.TaggedFor())}
 		return r.observeConflict(ctx, out)
 	}
 	is := r.memory.group.is
@@ -54,7 +61,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	out := pool.Observed{Versions: r.templates().versions(is, want), Wanted: want.template, ResolvedLookups: want.remember, Reused: r.reused,
 		GroupFresh: !r.memory.group.at.Before(r.now), Capacity: want.capacity(),
-		TaggedFor: r.memory.template.TaggedFor(),
+		TaggedFor: r.memory.template.TaggedFor(), FormerGroup: r.memory.group.former.Deleting,
 	}
 	if failed != nil {
 		out.Wanted = pool.Template{}
@@ -62,7 +69,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if err := r.observeNeeds(ctx, &failed, &out); err != nil {
 		return pool.Observed{}, err
 	}
-	if template := r.templates().foreign(); template != nil {
+	if template := r.templates().foreign(); template != nil && r.untagged() == "" {
 		out.Issues = append(out.Issues, *template)
 	}
 	if failed != nil && r.keepsFromCreation(failed) {
@@ -70,7 +77,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
+		driverkit.AddUnresolved(&out, failed)
 	}
 	if is == nil {
 		return out, nil
@@ -85,6 +92,9 @@ func (r *reader) groupAndTemplate(ctx context.Context) error {
 		return err
 	}
 	if err := r.named(ctx); err != nil {
+		return err
+	}
+	if err := r.former(ctx); err != nil {
 		return err
 	}
 	r.followTemplate()
@@ -108,7 +118,7 @@ func (r *reader) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want 
 	m, seen := r.memory, r.templates()
 	brought := m.members.broughtByUpdates(m.behind, m.updates)
 	out.Group = m.describe(is, want, seen)
-	out.TaggedFor = cloud.TaggedFor(func(name string) string { return is.Tags[session.OwnTag(name)] })
+	out.TaggedFor = r.t.claim(is).TaggedFor
 	out.Instances, out.ExternalStandby = m.instances(is, want, seen, brought), asg.Standby(m.behind.is, func(string) bool { return true })
 	out.ProviderRollout, out.ProviderRolloutUnknown = m.rollout(is, want, seen, brought), m.rolloutUnknown()
 	out.Shared = m.atRest(r.t)
@@ -197,7 +207,7 @@ func (r *reader) named(ctx context.Context) error {
 		return nil
 	}
 	label := fmt.Sprintf("node group %s of EKS cluster %s", on.name, on.cluster)
-	if r.t.elsewhere(on.region) {
+	if session.Elsewhere(on.region, r.t.cluster) {
 		group.named = driverkit.NamedGroup{ID: r.t.GroupID, Conflict: cloud.NamedElsewhere(label, "it is in region "+on.region)}
 		return nil
 	}
@@ -207,7 +217,7 @@ func (r *reader) named(ctx context.Context) error {
 	}
 	group.named = driverkit.NamedGroup{ID: r.t.GroupID}
 	if err == nil && found.Nodegroup != nil && !r.t.owns(found.Nodegroup) {
-		group.named.Conflict = driverkit.NamedConflict(label, on.name, session.TagOwner, found.Nodegroup.Tags[session.TagOwner])
+		group.named.Conflict = driverkit.NamedConflict(label, on.name, r.t.claim(found.Nodegroup))
 	}
 	return nil
 }
@@ -265,7 +275,9 @@ func (m *memory) describe(is *ekstypes.Nodegroup, want wanted, seen templates) *
 	if g.Deleting {
 		return g
 	}
-	g.Drift, g.Unchangeable = want.group.drift(is, m.size()), want.group.unchangeable(seen.t, is)
+	wants, has := document{groupSpec: want.group, of: seen.t}, document{is: is, size: m.size()}
+	g.Drift = groupFields.Differing(wants, has, fields.InPlace).Specs()
+	g.Unchangeable = groupFields.Differing(wants, has, fields.Fixed).Specs()
 	if seen.orphaned(is) {
 		g.Unchangeable = session.Unique(append(g.Unchangeable, fieldTemplate))
 	}

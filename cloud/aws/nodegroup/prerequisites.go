@@ -16,7 +16,7 @@ import (
 func (r *reader) nodeRole() noderole.Pass {
 	own, is := r.t.pool, r.memory.group.is
 	spec := noderole.Spec{
-		Name: own.RoleName, GroupExists: is != nil, Cluster: r.t.eks, Group: r.t.name, OwnerID: r.t.Owner.ID, Tags: r.t.tags(),
+		Name: own.RoleName, GroupExists: is != nil, Cluster: r.t.eks, Group: r.t.name, Owner: r.t.Owner, Tags: r.t.tags(),
 		Path: own.RolePath, Boundary: own.RolePermissionsBoundary, Policies: own.RoleAdditionalPolicies,
 		Partition: r.t.cluster.Partition, Remembered: r.t.Remembered,
 		MayCreate: r.options.EnableIAM, MayAttach: r.options.AllowAddRoles,
@@ -51,30 +51,30 @@ func (r *reader) observeNeeds(ctx context.Context, failed *error, out *pool.Obse
 		return nil
 	}
 	needs, issues := r.launch().Prerequisites(ctx)
+	if template := r.untagged(); template != "" {
+		needs = append(needs, template)
+	}
 	out.MissingPrerequisites, out.Issues = append(out.MissingPrerequisites, needs...), append(out.Issues, issues...)
 	return nil
 }
 
-// ensurePrerequisites creates what the group needs.
+// ensurePrerequisites tags the launch template of an adopted node group, or creates what the group needs.
 func (w *writer) ensurePrerequisites(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
+	if w.reader.untagged() != "" {
+		return launch.TakeOver(ctx, w.reader.launch())
 	}
 	if slices.ContainsFunc(s.Fields, launch.IsObject) {
-		if err := w.launch().EnsurePrerequisites(ctx, s.Fields); err != nil {
+		if err := w.reader.launch().EnsurePrerequisites(ctx, s.Fields); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(s.Fields, func(need string) bool { return !launch.IsObject(need) }) {
 			return nil
 		}
 	}
-	return w.nodeRole().EnsurePrerequisites(ctx)
+	return w.reader.nodeRole().EnsurePrerequisites(ctx)
 }
 
 // cleanUp deletes the node role that was created for the pool.
 func (w *writer) cleanUp(ctx context.Context, _ pool.Step) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
-	return w.nodeRole().CleanUp(ctx)
+	return w.reader.nodeRole().CleanUp(ctx)
 }

@@ -83,20 +83,20 @@ func (l templates) failures(list []updateRead, is *ekstypes.Nodegroup, want want
 // startRoll begins an update to exactly the step's template, and to the version and release that the next step leads to. EKS
 // replaces every machine that is not as that says.
 func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
-	is, err := w.existing(ctx)
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := w.reader.want(ctx)
 	if err != nil {
 		return err
 	}
-	update := roll{writer: w, template: s.Template}
+	update := roll{w.pass, w, s.Template}
 	input, err := update.input(is, want)
 	if err != nil {
 		return err
 	}
-	if err := w.updates(ctx, is); err != nil {
+	if err := w.reader.updates(ctx, is); err != nil {
 		return err
 	}
 	if update.done(is, want) {
@@ -119,7 +119,8 @@ func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
 
 // roll is the start of an update to a template.
 type roll struct {
-	*writer
+	*pass
+	writer   *writer
 	template string
 }
 
@@ -138,7 +139,7 @@ func (r roll) input(is *ekstypes.Nodegroup, want wanted) (*eks.UpdateNodegroupVe
 	if err != nil {
 		return nil, err
 	}
-	if r.templates().ownImage() {
+	if r.writer.reader.templates().ownImage() {
 		return input, nil
 	}
 	// Without a version EKS would take the control plane's, without a release the newest.
@@ -154,24 +155,25 @@ func (r roll) input(is *ekstypes.Nodegroup, want wanted) (*eks.UpdateNodegroupVe
 // done reports whether the group is launched from the template and runs what the next step leads to already, and that no update has
 // left anything else behind.
 func (r roll) done(is *ekstypes.Nodegroup, want wanted) bool {
-	now := r.templates().now(is, want)
+	now := r.writer.reader.templates().now(is, want)
 	return now.Ref == r.template && now.Same(want.template) && len(r.memory.updates.open()) == 0
 }
 
 // confirmStarted reads whether the update that is under way is the requested one.
 func (r roll) confirmStarted(ctx context.Context, refused error) error {
-	if err := r.group(ctx); err != nil || r.memory.group.is == nil {
+	if err := r.writer.reader.group(ctx); err != nil || r.memory.group.is == nil {
 		return cmp.Or(err, refused)
 	}
 	is := r.memory.group.is
-	if err := r.updates(ctx, is); err != nil {
+	if err := r.writer.reader.updates(ctx, is); err != nil {
 		return err
 	}
-	want, err := r.want(ctx)
+	want, err := r.writer.reader.want(ctx)
 	if err != nil {
 		return err
 	}
-	if running := r.memory.rollout(is, want, r.templates(), nil); running != nil && running.State == pool.ProviderRolloutRunning &&
+	running := r.memory.rollout(is, want, r.writer.reader.templates(), nil)
+	if running != nil && running.State == pool.ProviderRolloutRunning &&
 		running.Template.Ref == r.template && running.Template.Same(want.template) {
 		return nil
 	}

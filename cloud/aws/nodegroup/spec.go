@@ -89,6 +89,15 @@ func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 	return g
 }
 
+// tagsByEKS are how many tags EKS puts on the group behind a node group: those of the cluster, of the node group and of the
+// cluster-autoscaler.
+const tagsByEKS = 5
+
+// checkTags returns an error if the node group, or the group behind it, would have more tags than it takes.
+func (g groupSpec) checkTags() error {
+	return cmp.Or(session.CheckTags(g.tags, 0, driftTags), session.CheckTags(g.passed, tagsByEKS, driftTags))
+}
+
 // book puts a bookkeeping tag, unless there is nothing to book.
 func book(tags map[string]string, key string, names []string) {
 	if text := session.Marks(names); text != "" {

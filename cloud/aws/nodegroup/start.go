@@ -46,33 +46,40 @@ var steps = driverkit.Steps[*writer]{
 }
 
 // writer begins the steps of one pool. What it needs to know it has read first.
-type writer struct{ reader }
+type writer struct {
+	*pass
+	reader *reader
+}
 
 // onTemplate returns a step that concerns the launch template alone, which must be the pool's own.
 func onTemplate(do func(ctx context.Context, l launch.Pass, s pool.Step) error) func(w *writer, ctx context.Context, s pool.Step) error {
 	return func(w *writer, ctx context.Context, s pool.Step) error {
-		if err := w.ownTemplate(ctx); err != nil {
+		if err := w.ownTemplate(); err != nil {
 			return err
 		}
-		return do(ctx, w.launch(), s)
+		return do(ctx, w.reader.launch(), s)
 	}
 }
 
-// start begins the step.
-func (w *writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "a node group")
-	if err != nil {
-		return err
+// look reads the group and the template, unless they have been read. The group behind, by which a look may go, does not show whose the
+// node group is now: EKS is asked before the node group is written to.
+func (w *writer) look(ctx context.Context, s pool.Step) error {
+	switch s.Kind {
+	case pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.StartProviderRollout, pool.DeleteGroup:
+		return w.recent(ctx)
 	}
-	return run(w, ctx, s)
+	return w.reader.all(ctx)
 }
 
-// known reads the group and the template, unless they have been read, and returns an error if the group is not the pool's own.
-func (w *writer) known(ctx context.Context) error {
-	if err := w.all(ctx); err != nil {
-		return err
+// recent reads what look does, and the group as it is at this moment.
+func (w *writer) recent(ctx context.Context) error {
+	if w.now.Sub(w.memory.group.asked) > session.SameMoment {
+		w.t.MaxAge = cloud.NoSharedCache
+		if err := w.reader.group(ctx); err != nil {
+			return err
+		}
 	}
-	return driverkit.Owned(w.ownership().Conflict())
+	return w.reader.all(ctx)
 }
 
 // all reads the group and the template, unless they have been read.
@@ -94,14 +101,11 @@ func (r *reader) all(ctx context.Context) error {
 
 // createGroup creates the node group, with everything that it shall have from the beginning.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	if err := w.known(ctx); err != nil {
-		return err
-	}
-	want, err := w.want(ctx)
+	want, err := w.reader.want(ctx)
 	if err != nil {
 		return err
 	}
-	role, err := w.nodeRole().ARN(ctx)
+	role, err := w.reader.nodeRole().ARN(ctx)
 	if err != nil {
 		return err
 	}
@@ -194,29 +198,14 @@ func (t target) createInput(want wanted, role string, size int32) *eks.CreateNod
 
 // confirmGroupCreated reads whether a group that exists already was created by an earlier request, whose reply was lost.
 func (w *writer) confirmGroupCreated(ctx context.Context, refused error) error {
-	return driverkit.Confirm(refused, w.group(ctx), func() bool {
+	return driverkit.Confirm(refused, w.reader.group(ctx), func() bool {
 		is := w.memory.group.is
 		return is != nil && w.t.owns(is) && is.Status != ekstypes.NodegroupStatusDeleting
 	})
 }
 
-// ownedNow makes sure that the node group is the pool's at this moment. The group behind, by which a look may go, does not show whose the
-// node group is now: EKS is asked before the node group is written to.
-func (w *writer) ownedNow(ctx context.Context) error {
-	if w.now.Sub(w.memory.group.asked) > session.SameMoment {
-		w.t.MaxAge = cloud.NoSharedCache
-		if err := w.group(ctx); err != nil {
-			return err
-		}
-	}
-	return w.known(ctx)
-}
-
 // deleteGroup deletes the node group with what is still in it, if it is the pool's.
 func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
-	if err := w.ownedNow(ctx); err != nil {
-		return err
-	}
 	if is := w.memory.group.is; is == nil || is.Status == ekstypes.NodegroupStatusDeleting {
 		return nil
 	}
@@ -234,9 +223,6 @@ func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 // by one in the same call; otherwise the group launches another in the place of each.
 func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := asg.NoMoreThan(asg.RemoveBatch, s.Targets, "terminate"); err != nil {
-		return err
-	}
-	if err := w.ownedNow(ctx); err != nil {
 		return err
 	}
 	if err := w.upToDate(); err != nil {
@@ -269,50 +255,44 @@ func (w *writer) upToDate() error {
 // going reads the group again, and reports whether an instance is being terminated already, or gone.
 func (w *writer) going(ctx context.Context, id string) (bool, error) {
 	defer w.memory.touchedGroup()
-	if err := w.group(ctx); err != nil || w.memory.group.is == nil {
+	if err := w.reader.group(ctx); err != nil || w.memory.group.is == nil {
 		return err == nil, err
 	}
 	return !w.memory.behind.present()[id], nil
 }
 
 // ownTemplate makes sure that there is a launch template of the pool's own, which has no other owner.
-func (w *writer) ownTemplate(ctx context.Context) error {
+func (w *writer) ownTemplate() error {
 	if w.t.template == "" {
 		return fmt.Errorf("node group %s is launched from EKS's own template, which is not written to", w.t.name)
 	}
-	if err := w.known(ctx); err != nil {
-		return err
-	}
-	return driverkit.Owned(w.templates().foreign())
+	return driverkit.Owned(w.reader.templates().foreign())
 }
 
 // putTemplate makes the template with its first version, or a new version of it.
 func (w *writer) putTemplate(ctx context.Context, s pool.Step) error {
-	if err := w.ownTemplate(ctx); err != nil {
+	if err := w.ownTemplate(); err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := w.reader.want(ctx)
 	if err != nil {
 		return err
 	}
 	predecessor := s.Base
 	if is := w.memory.group.is; predecessor == "" && is != nil {
-		predecessor = w.templates().ref(is, "")
+		predecessor = w.reader.templates().ref(is, "")
 	}
-	return w.launch().Put(ctx, want.launch, s.Base, predecessor)
+	return w.reader.launch().Put(ctx, want.launch, s.Base, predecessor)
 }
 
 // deleteTemplates deletes the template with all its versions, if it is ours. A node group of our name that is not ours is no
 // obstacle, unless it is launched from the template.
 func (w *writer) deleteTemplates(ctx context.Context, _ pool.Step) error {
-	if err := w.all(ctx); err != nil {
-		return err
-	}
 	if w.t.template == "" {
 		return nil
 	}
-	if w.templates().foreignLaunches(w.memory.group) {
-		return driverkit.Owned(w.ownership().Conflict())
+	if w.reader.templates().foreignLaunches(w.memory.group) {
+		return driverkit.Owned(w.reader.ownership().Conflict())
 	}
-	return w.launch().Delete(ctx)
+	return w.reader.launch().Delete(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -54,9 +55,6 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	out := target{Target: t, pool: t.Spec.Pool, cluster: t.Spec.Cluster, eks: t.Spec.Cluster.EKSClusterName}
 	if out.eks == "" {
 		return target{}, cloud.Invalidf(fieldCluster, "EKS's name of the cluster is not known")
@@ -67,28 +65,26 @@ func targetOf(t Target) (target, error) {
 	if own := out.pool.AWSLaunchTemplate; own != nil {
 		out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], own.Name, t.Owner.ResourceName())
 	}
-	return out, nil
+	return out, driverkit.CheckPlaces(t.GroupID, session.Region(out.cluster))
 }
 
-// owns reports whether the node group carries the pool's owner tag.
-func (t target) owns(is *ekstypes.Nodegroup) bool {
-	owner := is.Tags[session.TagOwner]
-	return owner == t.Owner.ID || owner == "" && t.AssumeOwned
+// claim returns what the tags of a node group say about the pool.
+func (t target) claim(is *ekstypes.Nodegroup) cloud.Claim {
+	return t.Claim(session.Spelling, session.In(is.Tags))
 }
 
-// elsewhere reports whether a region is another than that of the pool's cluster.
-func (t target) elsewhere(region string) bool {
-	return region != "" && t.cluster.Region != "" && region != t.cluster.Region
-}
+// owns reports whether the node group is the pool's by its tags.
+func (t target) owns(is *ekstypes.Nodegroup) bool { return t.claim(is).Owned }
 
 // ownership returns what decides whether the node group with the pool's name, or the one that the object names, may be changed.
 func (t target) ownership(group groupRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Tag: session.TagOwner,
+		Exists: group.is != nil, Named: group.named, GroupID: t.GroupID, Former: group.former,
 		Group: fmt.Sprintf("node group %s of EKS cluster %s", t.name, t.eks), Kind: "node group", Rename: "in " + fieldName,
+		Path: t.eks + "/" + t.name,
 	}
 	if group.is != nil {
-		o.Owned, o.Owner = t.owns(group.is), group.is.Tags[session.TagOwner]
+		o.Claim, o.Account = t.claim(group.is), session.AccountOf(ptr.Deref(group.is.NodegroupArn, ""))
 	}
 	return o
 }
@@ -189,6 +185,6 @@ func (t target) source() launch.Source {
 	return launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
 		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true,
-		OwnImage: t.pool.OwnImage(), AssumeOwned: t.AssumeOwned,
+		OwnImage: t.pool.OwnImage(), Images: string(ptr.Deref(t.pool.AMIType, "")), AssumeOwned: t.AssumeOwned,
 	}
 }

@@ -343,22 +343,25 @@ func (w *world) attached(role string) []string {
 // TestRoleOfOthers is used as it is.
 func TestRoleOfOthers(t *testing.T) {
 	t.Parallel()
-	inWorld(t, version, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true }, func(t *testing.T, w *world) {
-		before := w.attached(simaws.NodegroupRole)
-		e := w.edge(spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
-			s.RoleAdditionalPolicies = []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
-		})(withTemplate()), 1)
-		for range 30 {
-			e.pass()
-			time.Sleep(20 * time.Second)
-		}
-		if !slices.ContainsFunc(e.seen.Issues, func(i pool.Cause) bool { return i.Reason == "ForeignRole" }) {
-			t.Errorf("want it said that the policies are not attached, got %+v", e.seen.Issues)
-		}
-		e.desired.Deleting = true
-		e.run()
-		e.check("policies of a role that is not ours", before, w.attached(simaws.NodegroupRole))
-	})
+	for _, allowed := range []bool{true, false} {
+		inWorld(t, version, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = allowed, allowed }, func(t *testing.T, w *world) {
+			before := w.attached(simaws.NodegroupRole)
+			e := w.edge(spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+				s.RoleAdditionalPolicies = []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
+			})(withTemplate()), 1)
+			for range 30 {
+				e.pass()
+				time.Sleep(20 * time.Second)
+			}
+			if e.seen.Group == nil || e.seen.Wanted.Content == "" ||
+				!slices.ContainsFunc(e.seen.Issues, func(i pool.Cause) bool { return i.Reason == "ForeignRole" }) {
+				t.Errorf("with the gates at %t: want the group made, and it said that the policies are not attached, got %+v", allowed, e.seen)
+			}
+			e.desired.Deleting = true
+			e.run()
+			e.check("policies of a role that is not ours", before, w.attached(simaws.NodegroupRole))
+		})
+	}
 }
 
 // TestRefused are specifications that can't be followed, each with the field that is to be changed.
@@ -373,7 +376,7 @@ func TestRefused(t *testing.T) {
 			func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "nope" }},
 		{"policies that may not be added", "spec.roleAdditionalPolicies", "EKSAllowAddRoles", version,
 			func(s *awsv1.AWSManagedMachinePoolSpec) {
-				s.RoleAdditionalPolicies = []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
+				s.RoleName, s.RoleAdditionalPolicies = "", []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
 			}},
 		{"a version that the control plane does not run yet", "MachinePool spec.template.spec.version", "control plane", "v1.34.0", nil},
 		{"a version that the control plane does not run any more", "MachinePool spec.template.spec.version", "control plane", "v1.32.0", nil},
@@ -382,7 +385,7 @@ func TestRefused(t *testing.T) {
 		{"a release that EKS does not have", "spec.amiVersion", "", version,
 			func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.0-19990101") }},
 	} {
-		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		inWorld(t, version, func(o *nodegroup.Options) { o.EnableIAM = c.field == "spec.roleAdditionalPolicies" }, func(t *testing.T, w *world) {
 			s := withTemplate()
 			if c.spec != nil {
 				s = spec(c.spec)(s)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,32 +15,34 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
 )
 
 // updateGroup repairs the fields that drifted. Tags are put at once; everything else goes into one update of EKS's, for it runs one
 // at a time. What the group launches from is changed by a roll alone, which replaces machines.
 func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
-	is, err := w.existing(ctx)
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := w.reader.want(ctx)
 	if err != nil && len(s.Fields) == 0 {
 		return err
 	}
-	repair := repairer{w}
+	repair := repairer{w.pass, w}
 	if slices.Contains(s.Fields, driftTags) || slices.Contains(s.Fields, driftPassed) {
 		if err := repair.updateTags(ctx, is, want.group); err != nil {
 			return err
 		}
 	}
-	fields, err := repair.bookConfig(ctx, s.Fields, is, want.group)
+	names, err := repair.bookConfig(ctx, s.Fields, is, want.group)
 	if err != nil {
 		return err
 	}
-	input, changed := want.group.configInput(fields, is, w.memory.size())
-	if !changed {
+	input := configInput(names, document{groupSpec: want.group, of: w.t}, document{is: is, size: w.memory.size()})
+	if input == nil {
 		return nil
 	}
 	repair.noteConfig(input)
@@ -47,7 +50,10 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 }
 
 // repairer repairs fields of the node group that drifted, and keeps account of what Muster has written there.
-type repairer struct{ *writer }
+type repairer struct {
+	*pass
+	writer *writer
+}
 
 // noteConfig remembers the labels and taints that an update puts.
 func (r repairer) noteConfig(input *eks.UpdateNodegroupConfigInput) {
@@ -59,16 +65,24 @@ func (r repairer) noteConfig(input *eks.UpdateNodegroupConfigInput) {
 	}
 }
 
-// existing returns the node group, or an error if it does not exist or is not the pool's own.
-func (w *writer) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
-	if err := w.ownedNow(ctx); err != nil {
-		return nil, err
-	}
+// there returns the node group, or an error if it does not exist.
+func (w *writer) there() (*ekstypes.Nodegroup, error) {
 	if w.memory.group.is == nil {
 		return nil, &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup",
 			Message: "node group " + w.t.name + " is gone: there is nothing to change"}
 	}
 	return w.memory.group.is, nil
+}
+
+// again returns the node group after a write of the step, as it is now, or an error if it does not exist or is not the pool's own.
+func (w *writer) again(ctx context.Context) (*ekstypes.Nodegroup, error) {
+	if err := w.recent(ctx); err != nil {
+		return nil, err
+	}
+	if err := driverkit.Owned(w.reader.ownership().Conflict()); err != nil {
+		return nil, err
+	}
+	return w.there()
 }
 
 // updateConfig asks for an update of the configuration. That nothing is to change is no error: another client was faster.
@@ -85,54 +99,25 @@ func (w *writer) updateConfig(ctx context.Context, input *eks.UpdateNodegroupCon
 	return err
 }
 
-// configInput holds the fields of the configuration that are to change, and nothing else.
-func (g groupSpec) configInput(fields []string, is *ekstypes.Nodegroup, size int32) (input *eks.UpdateNodegroupConfigInput, changed bool) {
-	input = &eks.UpdateNodegroupConfigInput{ScalingConfig: g.bounds(fields, is, size)}
-	changed = input.ScalingConfig != nil
-	for field, put := range map[string]func() bool{
-		driftLabels: func() bool {
-			put, remove := g.labelChanges(is)
-			input.Labels = &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: put, RemoveLabels: remove}
-			return len(put)+len(remove) > 0
-		},
-		driftTaints: func() bool {
-			put, remove := g.taintChanges(is)
-			input.Taints = &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: put, RemoveTaints: remove}
-			return len(put)+len(remove) > 0
-		},
-		driftUpdate: func() bool { input.UpdateConfig = &g.update; return true },
-		driftRepair: func() bool { input.NodeRepairConfig = withRepair(is.NodeRepairConfig, g.repair); return true },
-	} {
-		changed = slices.Contains(fields, field) && put() || changed
+// configInput returns the request that changes those of some fields of the configuration that differ; nil where none is to change.
+func configInput(names []string, want, has document) *eks.UpdateNodegroupConfigInput {
+	input := &eks.UpdateNodegroupConfigInput{ScalingConfig: &ekstypes.NodegroupScalingConfig{}}
+	for _, f := range groupFields.Differing(want, has, fields.InPlace) {
+		if f.Put != nil && slices.Contains(names, f.Spec) {
+			f.Put(input, want, has)
+		}
 	}
-	if l := input.Labels; l != nil && len(l.AddOrUpdateLabels)+len(l.RemoveLabels) == 0 {
-		input.Labels = nil
+	switch out, is := input.ScalingConfig, scalingOf(has.is); {
+	case out.MinSize == nil && out.MaxSize == nil:
+		input.ScalingConfig = nil
+	case ptr.Deref(is.DesiredSize, 0) > ptr.Deref(cmp.Or(out.MaxSize, is.MaxSize), 0),
+		ptr.Deref(is.DesiredSize, 0) < ptr.Deref(cmp.Or(out.MinSize, is.MinSize), 0):
+		out.DesiredSize = &has.size // EKS may not show yet a size that a user has set in the group behind
 	}
-	if t := input.Taints; t != nil && len(t.AddOrUpdateTaints)+len(t.RemoveTaints) == 0 {
-		input.Taints = nil
-	}
-	return input, changed
-}
-
-// bounds are the limits that are to change. They never get in the way of the size that the group has.
-func (g groupSpec) bounds(fields []string, is *ekstypes.Nodegroup, size int32) *ekstypes.NodegroupScalingConfig {
-	scaling, changed := scalingOf(is), false
-	out := &ekstypes.NodegroupScalingConfig{}
-	if slices.Contains(fields, fieldMin) && g.min <= size && ptr.Deref(scaling.MinSize, 0) != g.min {
-		out.MinSize, changed = &g.min, true
-	}
-	if slices.Contains(fields, fieldMax) && g.max != nil && *g.max >= size && ptr.Deref(scaling.MaxSize, 0) != *g.max {
-		out.MaxSize, changed = g.max, true
-	}
-	if !changed {
+	if reflect.DeepEqual(input, &eks.UpdateNodegroupConfigInput{}) {
 		return nil
 	}
-	// EKS may not have heard yet of a size that a user has set in the group behind.
-	if said := ptr.Deref(scaling.DesiredSize, 0); said > ptr.Deref(cmp.Or(out.MaxSize, scaling.MaxSize), 0) ||
-		said < ptr.Deref(cmp.Or(out.MinSize, scaling.MinSize), 0) {
-		out.DesiredSize = &size
-	}
-	return out
+	return input
 }
 
 // withRepair switches the repair of nodes and leaves its thresholds as the user set them.
@@ -147,42 +132,43 @@ func withRepair(is *ekstypes.NodeRepairConfig, on bool) *ekstypes.NodeRepairConf
 
 // bookConfig books the labels and taints that are or will be ours before they are changed, so that a crash in between forgets none. The
 // next pass books out what was removed. It returns the fields that may be changed: what EKS does not show as booked would stay for ever.
-func (r repairer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
+func (r repairer) bookConfig(ctx context.Context, names []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
 	put := map[string]string{}
 	var remove []string
 	for _, b := range []struct {
-		field, key string
-		names      func() []string
+		field string
+		marks func() []string
 	}{
-		{driftLabels, tagOurLabels, func() []string {
+		{driftLabels, func() []string {
 			_, gone := want.labelChanges(is)
 			return session.Unique(slices.Concat(want.ourLabels, gone))
 		}},
-		{driftTaints, tagOurTaints, func() []string {
+		{driftTaints, func() []string {
 			_, gone := want.taintChanges(is)
 			return session.Unique(slices.Concat(want.ourTaints, taintNames(gone)))
 		}},
 	} {
-		if !slices.Contains(fields, b.field) {
+		if !slices.Contains(names, b.field) {
 			continue
 		}
-		switch text := session.Marks(b.names()); text {
-		case is.Tags[b.key]:
+		key := groupFields.OfSpec(b.field).Owned.Recorded
+		switch text := session.Marks(b.marks()); text {
+		case is.Tags[key]:
 		case "":
-			remove = append(remove, b.key)
+			remove = append(remove, key)
 		default:
-			put[b.key] = text
+			put[key] = text
 		}
 	}
-	if err := r.retag(ctx, is, put, remove); err != nil || len(put) == 0 {
-		return fields, err
+	if err := r.writer.retag(ctx, is, put, remove); err != nil || len(put) == 0 {
+		return names, err
 	}
-	is, err := r.existing(ctx)
+	is, err := r.writer.again(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
-		key := map[string]string{driftLabels: tagOurLabels, driftTaints: tagOurTaints}[field]
+	return slices.DeleteFunc(slices.Clone(names), func(field string) bool {
+		key := groupFields.OfSpec(field).Owned.Recorded
 		return put[key] != "" && is.Tags[key] != put[key]
 	}), nil
 }
@@ -219,7 +205,7 @@ func (r repairer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want g
 	behind, members := r.memory.behind.is, r.memory.members.untagged(r.memory.behind, want)
 	put, remove := want.tagChanges(is)
 	r.noteTags(put)
-	if err := r.retag(ctx, is, put, remove); err != nil {
+	if err := r.writer.retag(ctx, is, put, remove); err != nil {
 		return err
 	}
 	if behind == nil {
@@ -246,7 +232,7 @@ func (r repairer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want g
 // resize asks for more instances, or for fewer of which not as many exist: what was never launched needs no drain. A maximum that is in
 // the way and that the specification leaves open is raised with it.
 func (w *writer) resize(ctx context.Context, s pool.Step) error {
-	is, err := w.existing(ctx)
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
@@ -275,7 +261,7 @@ func (w *writer) removesNone(ctx context.Context, size int32) error {
 		return err
 	}
 	w.memory.touchedGroup()
-	if _, err := w.existing(ctx); err != nil {
+	if _, err := w.again(ctx); err != nil {
 		return err
 	}
 	there := int32(0)

@@ -42,8 +42,8 @@ type updateHistory struct {
 	at     time.Time
 	// busy is true if the group was being updated when they were read, creating if it was being created.
 	busy, creating bool
-	// refused is EKS's refusal to list or describe them; known is empty then.
-	refused *pool.Cause
+	// refused is why EKS did not list or describe them; known is empty then.
+	refused driverkit.Refusal
 }
 
 // updateRead is one update. EKS reports no end: ended is when it was first seen to have ended.
@@ -68,7 +68,7 @@ func (u updateRead) outcome() asg.Outcome {
 
 // quiet reports whether no update was running when the updates were read, and all were read.
 func (h updateHistory) quiet() bool {
-	return h.refused == nil && !h.at.IsZero() && !h.busy && !h.running() && len(h.unread) == 0
+	return h.refused.Err == nil && !h.at.IsZero() && !h.busy && !h.running() && len(h.unread) == 0
 }
 
 // running reports whether an update had not ended.
@@ -168,15 +168,15 @@ func (r updateReader) read(ctx context.Context, is *ekstypes.Nodegroup) error {
 	}
 	known := r.history
 	busy := is.Status == ekstypes.NodegroupStatusUpdating
-	if known.refused != nil && r.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !r.changed(is) {
+	if known.refused.Rests(r.now, session.RefusedPeriod) || !busy && known.quiet() && !r.changed(is) {
 		return nil
 	}
 	err := r.readAll(ctx, is, busy)
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*known = updateHistory{at: r.now, busy: busy, refused: new(driverkit.CauseOf(err))}
-		return nil
+	if failed := known.refused.Keep(r.now, err); failed != nil || err == nil {
+		return failed
 	}
-	return err
+	*known = updateHistory{at: r.now, busy: busy, refused: known.refused}
+	return nil
 }
 
 // changed reports whether updates may have begun or ended since they were read. EKS updates no group that it creates or deletes.
@@ -197,7 +197,7 @@ func (r updateReader) readAll(ctx context.Context, is *ekstypes.Nodegroup, busy 
 			return err
 		}
 	}
-	known.at, known.busy, known.creating, known.refused = r.now, busy, is.Status == ekstypes.NodegroupStatusCreating, nil
+	known.at, known.busy, known.creating = r.now, busy, is.Status == ekstypes.NodegroupStatusCreating
 	for n := 0; len(known.unread) > 0 && n < maxUpdatesPerPass; n++ {
 		if err := r.readOne(ctx, known.unread[0], is); err != nil {
 			return err

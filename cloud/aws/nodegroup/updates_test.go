@@ -35,7 +35,7 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 			4 * time.Minute, true},
 		{"it is long ago, so that nothing is left to change", []ekstypes.UpdateStatus{failed}, 2 * time.Hour, 0, false},
 	} {
-		p := &writer{reader{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}}
+		p := &writer{pass: &pass{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}}
 		for k, status := range c.list {
 			id, ended := strconv.Itoa(k), now.Add(-c.since-time.Duration(k)*time.Hour)
 			p.memory.updates.known[id] = updateRead{ended: ended, Update: ekstypes.Update{

@@ -8,11 +8,12 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
 )
 
 // fieldVersion is the core object's field that names the version of Kubernetes.
-const fieldVersion = "MachinePool spec.template.spec.version"
+const fieldVersion = fields.Version
 
 // minorOf is the minor version of a Kubernetes 1 version, with or without the leading v and a patch; 0 for the empty word.
 func minorOf(field, version string) (int, error) {

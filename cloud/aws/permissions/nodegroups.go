@@ -8,6 +8,7 @@ func nodeGroups(o Options) []Grant {
 			Name: "MusterReadNodeGroups", Resources: []string{cluster, group}, Actions: []Action{
 				{Name: "eks:DescribeNodegroup", Why: "each pass looks at the node group, whose owner shows only then"},
 				{Name: "eks:DescribeUpdate", Why: "how far an update is, and why it failed"},
+				{Name: "eks:ListNodegroups", Why: "whether another node group could be the pool's, before one is created"},
 				{Name: "eks:ListUpdates", Why: "which update is the last one"},
 			},
 		},

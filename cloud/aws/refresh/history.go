@@ -9,7 +9,6 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -31,8 +30,8 @@ type TemplateOf func(*asgtypes.LaunchTemplateSpecification) pool.Template
 type History struct {
 	list []asgtypes.InstanceRefresh
 	at   time.Time
-	// refused is the service's refusal to list them; list is empty then.
-	refused *pool.Cause
+	// refused is why they could not be listed; list is empty then.
+	refused driverkit.Refusal
 	// leaving are the instances that the group terminated when they were read.
 	leaving map[string]bool
 }
@@ -41,7 +40,7 @@ type History struct {
 func None(at time.Time) History { return History{at: at} }
 
 // Refused returns why the refreshes could not be listed; nil if they could.
-func (h History) Refused() *pool.Cause { return h.refused }
+func (h History) Refused() *pool.Cause { return h.refused.Cause() }
 
 // Running reports whether the newest refresh had not ended.
 func (h History) Running() bool { return len(h.list) > 0 && h.list[0].EndTime == nil }
@@ -50,7 +49,7 @@ func (h History) Running() bool { return len(h.list) > 0 && h.list[0].EndTime ==
 func (h History) Fixed() bool { return h.Running() && h.list[0].DesiredConfiguration != nil }
 
 // Over reports whether it is known that no refresh runs.
-func (h History) Over() bool { return !h.at.IsZero() && h.refused == nil && !h.Running() }
+func (h History) Over() bool { return !h.at.IsZero() && h.refused.Err == nil && !h.Running() }
 
 // Outdate has the refreshes read again.
 func (h *History) Outdate() { h.at = time.Time{} }
@@ -77,14 +76,13 @@ func (h *History) Read(ctx context.Context, c asg.Client, change Change) error {
 	if err = session.Refusal(err, c.Now); session.Absent(err) || asg.BeingDeleted(err) {
 		return nil
 	}
-	if err != nil && cloud.KindOf(err) == cloud.Denied {
-		*h = History{at: c.Now, refused: new(driverkit.CauseOf(err)), leaving: leaving(change.Group)}
-		return nil
+	if failed := h.refused.Keep(c.Now, err); failed != nil {
+		return failed
 	}
-	if err != nil {
-		return err
+	h.list, h.at, h.leaving = nil, c.Now, leaving(change.Group)
+	if err == nil {
+		h.list = timed(found)
 	}
-	*h = History{list: timed(found), at: c.Now, leaving: leaving(change.Group)}
 	return nil
 }
 
@@ -92,8 +90,8 @@ func (h *History) Read(ctx context.Context, c asg.Client, change Change) error {
 func (h History) current(change Change, now time.Time) bool {
 	age := now.Sub(h.at)
 	switch {
-	case h.refused != nil:
-		return age < session.RefusedPeriod
+	case h.refused.Err != nil:
+		return h.refused.Rests(now, session.RefusedPeriod)
 	case h.at.IsZero():
 		return false
 	case h.Running():

@@ -13,63 +13,58 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
-// codes are the documented error codes whose kind does not follow from their name.
-var codes = map[cloud.ErrorKind][]string{
-	cloud.Throttled: {
-		"EC2ThrottledException", "PriorRequestNotComplete", "RateExceeded", "RequestLimitExceeded", "RequestThrottled",
-		"RequestThrottledException", "SlowDown", "Throttled", "ThrottledException", "Throttling", "ThrottlingException",
-		"TooManyRequestsException", "TransactionInProgressException",
+// table holds the codes and texts of AWS's refusals.
+var table = refusal.New(refusal.Table{
+	Codes: map[cloud.ErrorKind][]string{
+		cloud.Throttled: {
+			"EC2ThrottledException", "PriorRequestNotComplete", "RateExceeded", "RequestLimitExceeded", "RequestThrottled",
+			"RequestThrottledException", "SlowDown", "Throttled", "ThrottledException", "Throttling", "ThrottlingException",
+			"TooManyRequestsException", "TransactionInProgressException",
+		},
+		cloud.Conflict: {
+			"AlreadyExists", "ConcurrentTagAccess", "DependencyViolation", "IdempotentCallInProgress",
+			"IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState", "InstanceRefreshInProgress",
+			"InvalidLaunchTemplateName.AlreadyExistsException", "InvalidState", "InvalidStateException", "ResourceContention",
+			"ResourceInUse", "ResourceInUseException", "ResourcePropagationDelayException", "ScalingActivityInProgress",
+			"ConcurrentModification", "DeleteConflict", "EntityAlreadyExists", "EntityTemporarilyUnmodifiable",
+		},
+		cloud.Capacity: {
+			"InsufficientAddressCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost",
+			"InsufficientFreeAddressesInSubnet", "InsufficientHostCapacity", "InsufficientInstanceCapacity",
+			"InsufficientReservedInstanceCapacity", "InsufficientVolumeCapacity", "MaxSpotInstanceCountExceeded",
+			"ReservationCapacityExceeded", "ResourceLimitExceededException", "SpotMaxPriceTooLow", "UnfulfillableCapacity",
+		},
+		cloud.Denied: {
+			"AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
+			"IncompleteSignature", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSignatureException",
+			"MissingAuthenticationToken", "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired",
+			"PendingVerification", "RequestExpired", "ServiceLinkedRoleFailure", "SignatureDoesNotMatch",
+			"UnauthorizedOperation", "UnrecognizedClientException",
+		},
+		cloud.Unavailable: {
+			"InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
+			"ServerException", "ServerInternal", "ServiceFailure", "ServiceUnavailable", "ServiceUnavailableException", "Unavailable",
+		},
+		cloud.Invalid: {
+			"BadRequestException", "ClientException", "NoSuchEntity", "NotFoundException", "OperationNotPermitted", "ParameterNotFound",
+			"ResourceNotFoundException", "UnknownParameter", "UnknownVolumeType.Unsupported",
+			"TagLimitExceeded", "TooManyTagsException",
+		},
 	},
-	cloud.Conflict: {
-		"AlreadyExists", "ConcurrentTagAccess", "DependencyViolation", "IdempotentCallInProgress",
-		"IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState", "InstanceRefreshInProgress",
-		"InvalidLaunchTemplateName.AlreadyExistsException", "InvalidState", "InvalidStateException", "ResourceContention",
-		"ResourceInUse", "ResourceInUseException", "ResourcePropagationDelayException", "ScalingActivityInProgress",
-		"ConcurrentModification", "DeleteConflict", "EntityAlreadyExists", "EntityTemporarilyUnmodifiable",
+	Manners: []refusal.Manner{
+		{Suffix: "LimitExceeded", Kind: cloud.Capacity}, {Suffix: "QuotaExceeded", Kind: cloud.Capacity},
+		{Prefix: "Invalid", Kind: cloud.Invalid}, {Prefix: "Missing", Kind: cloud.Invalid}, {Prefix: "Malformed", Kind: cloud.Invalid},
+		{Prefix: "Unsupported", Kind: cloud.Invalid}, {Prefix: "Validation", Kind: cloud.Invalid}, {Suffix: "NotFound", Kind: cloud.Invalid},
+		{Suffix: ".Malformed", Kind: cloud.Invalid},
 	},
-	cloud.Capacity: {
-		"InsufficientAddressCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost",
-		"InsufficientFreeAddressesInSubnet", "InsufficientHostCapacity", "InsufficientInstanceCapacity",
-		"InsufficientReservedInstanceCapacity", "InsufficientVolumeCapacity", "MaxSpotInstanceCountExceeded",
-		"ReservationCapacityExceeded", "ResourceLimitExceededException", "SpotMaxPriceTooLow", "UnfulfillableCapacity",
-	},
-	cloud.Denied: {
-		"AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
-		"IncompleteSignature", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidSignatureException",
-		"MissingAuthenticationToken", "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired",
-		"PendingVerification", "RequestExpired", "ServiceLinkedRoleFailure", "SignatureDoesNotMatch",
-		"UnauthorizedOperation", "UnrecognizedClientException",
-	},
-	cloud.Unavailable: {
-		"InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
-		"ServerException", "ServerInternal", "ServiceFailure", "ServiceUnavailable", "ServiceUnavailableException", "Unavailable",
-	},
-	cloud.Invalid: {
-		"BadRequestException", "ClientException", "NoSuchEntity", "NotFoundException", "OperationNotPermitted", "ParameterNotFound",
-		"ResourceNotFoundException", "UnknownParameter", "UnknownVolumeType.Unsupported",
-	},
-}
-
-// kinds is codes the other way round.
-var kinds = driverkit.KindsByCode(codes, func(code string) string { return code })
-
-// kindOfCode is the kind of an error code: by the table, else by the manner in which the service names its codes.
-func kindOfCode(code string) (cloud.ErrorKind, bool) {
-	if kind, ok := kinds[code]; ok {
-		return kind, true
-	}
-	switch {
-	case strings.HasSuffix(code, "LimitExceeded") || strings.HasSuffix(code, "QuotaExceeded"):
-		return cloud.Capacity, true
-	case strings.HasPrefix(code, "Invalid"), strings.HasPrefix(code, "Missing"), strings.HasPrefix(code, "Malformed"),
-		strings.HasPrefix(code, "Unsupported"), strings.HasPrefix(code, "Validation"),
-		strings.HasSuffix(code, "NotFound"), strings.HasSuffix(code, ".Malformed"):
-		return cloud.Invalid, true
-	}
-	return "", false
-}
+	Absent:     []string{"ResourceNotFoundException", "NoSuchEntity"},
+	Rewritten:  append(refusal.Dropped(signed, encoded, requestID, uuid, instant), refusal.Rewritten{Part: session, By: "$1"}),
+	KeepsLinks: true,
+	Places:     []refusal.Place{{Name: zoneName}},
+})
 
 // Refusal makes the cloud's Refusal of every error that a call of the SDK can end with. It is nil for nil.
 func Refusal(err error, now time.Time) error {
@@ -83,9 +78,7 @@ func Refusal(err error, now time.Time) error {
 		return byWhom(err, &refused)
 	}
 	e := &cloud.Error{Kind: cloud.Unavailable, Op: operation(err)}
-	var held *wire.RateLimitedError
-	if errors.As(err, &held) {
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
+	if refusal.Unsent(e, err) {
 		return e
 	}
 	var reply *smithyhttp.ResponseError
@@ -97,17 +90,23 @@ func Refusal(err error, now time.Time) error {
 	if !errors.As(err, &api) {
 		return wordless(e, reply, err)
 	}
-	e.Code, e.Message = api.ErrorCode(), Clean(api.ErrorMessage())
-	if kind, ok := kindOfCode(e.Code); ok {
-		e.Kind = kind
+	kind := e.Kind
+	if known, ok := table.Kind(api.ErrorCode()); ok {
+		kind = known
 	}
-	if e.Kind == cloud.Invalid && transient(e.Message) {
-		e.Kind = cloud.Conflict
-	}
-	if e.Kind == cloud.Capacity {
-		e.Where = where(e.Message)
-	}
+	table.Describe(e, refusal.Said{Kind: kindByWords(kind, api.ErrorMessage()), Code: api.ErrorCode(), Message: api.ErrorMessage()})
 	return byWhom(err, e)
+}
+
+// kindByWords returns the kind of an error whose code says less than its message.
+func kindByWords(kind cloud.ErrorKind, message string) cloud.ErrorKind {
+	switch {
+	case kind == cloud.Capacity && TagWords.MatchString(message):
+		return cloud.Invalid
+	case kind == cloud.Invalid && transient(message):
+		return cloud.Conflict
+	}
+	return kind
 }
 
 // throttled reports whether the service refused a call because there were too many.
@@ -116,7 +115,7 @@ func throttled(err error) bool {
 	if !errors.As(err, &api) {
 		return false
 	}
-	kind, ok := kindOfCode(api.ErrorCode())
+	kind, ok := table.Kind(api.ErrorCode())
 	return ok && kind == cloud.Throttled
 }
 
@@ -132,8 +131,7 @@ func wordless(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud
 	if e.Kind == cloud.Invalid {
 		return cloud.NotFromService(e.Op, reply.HTTPStatusCode())
 	}
-	unanswered := cloud.NoResponse(e.Op, err)
-	e.Code, e.Message = unanswered.Code, unanswered.Message
+	refusal.Unanswered(e, err)
 	return e
 }
 
@@ -157,21 +155,11 @@ var (
 	uuid      = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 	session   = regexp.MustCompile(`(assumed-role/[^/\s]+)/[^\s,]+`)
 	instant   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?`)
+	zoneName  = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-\d[a-z])?\b`)
 )
 
-// Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and what
-// only the account's owner should see.
-func Clean(message string) string {
-	for _, drop := range []*regexp.Regexp{signed, encoded, requestID, uuid, instant} {
-		message = drop.ReplaceAllString(message, "")
-	}
-	return cloud.NormalizeText(session.ReplaceAllString(message, "$1"))
-}
-
-var zoneName = regexp.MustCompile(`\b[a-z]{2,4}(?:-[a-z]+)+-\d+[a-z]?(?:-[a-z]+-\d[a-z])?\b`)
-
-// where is the zone or region that a capacity message names.
-func where(message string) string { return zoneName.FindString(message) }
+// Clean returns a message without what differs from one request to the next, and what only the account's owner should see.
+func Clean(message string) string { return table.Clean(message) }
 
 // transient reports whether a message about a bad request only means that one service has not yet heard of what another
 // one has just made, or that what the group launches from can't be changed while a refresh runs.
@@ -187,7 +175,7 @@ func Absent(err error) bool {
 		return false
 	}
 	switch {
-	case e.Code == "ResourceNotFoundException" || e.Code == "NoSuchEntity":
+	case table.IsAbsent(err):
 		return true
 	case strings.HasPrefix(e.Code, "InvalidLaunchTemplate") && strings.Contains(e.Code, "NotFound"):
 		return true

@@ -47,11 +47,12 @@ func TestKindOfCode(t *testing.T) {
 			"ValidationError", "InvalidParameterValue", "InvalidAMIID.NotFound", "InvalidAMIID.Malformed", "InvalidKeyPair.NotFound",
 			"InvalidSubnetID.NotFound", "InvalidGroup.NotFound", "MissingParameter", "UnsupportedOperation", "Unsupported",
 			"MalformedQueryString", "ParameterNotFound", "InvalidInstanceType", "InvalidLaunchTemplateId.NotFound", "UnknownParameter",
+			"TagLimitExceeded", "TooManyTagsException",
 		},
 		cloud.Unavailable: {"InternalFailure", "InternalError", "ServiceUnavailable", "Unavailable", "RequestTimeout"},
 	} {
 		for _, code := range list {
-			if got, ok := kindOfCode(code); !ok || got != kind {
+			if got, ok := table.Kind(code); !ok || got != kind {
 				t.Errorf("code %s: want kind %s, got %s", code, kind, got)
 			}
 		}

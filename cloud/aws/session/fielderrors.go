@@ -1,13 +1,13 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // Blamed is a service's message that tells which field is wrong. A group in the expression is the value that was refused; Items,
@@ -21,22 +21,18 @@ type Blamed struct {
 // Blame puts the field to an invalid request that does not name one yet, as far as the service's words tell: the first that
 // matches counts.
 func Blame(err error, list []Blamed) error {
-	var e *cloud.Error
-	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
-		return err
-	}
-	for _, b := range list {
-		match := b.Words.FindStringSubmatch(e.Message)
-		if match == nil {
-			continue
+	return driverkit.WithField(err, func(e *cloud.Error, _ string) string {
+		for _, b := range list {
+			switch match := b.Words.FindStringSubmatch(e.Message); len(match) {
+			case 0:
+			case 1:
+				return b.Field
+			default:
+				return itemField(b.Field, match[1], b.Items)
+			}
 		}
-		e.Field = b.Field
-		if len(match) > 1 {
-			e.Field = itemField(b.Field, match[1], b.Items)
-		}
-		break
-	}
-	return err
+		return ""
+	})
 }
 
 // itemField is the list's item that holds the value, or the list.

@@ -3,12 +3,14 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
@@ -92,6 +94,64 @@ func (s *Session) Group(ctx context.Context, name string, maxAge time.Duration) 
 		return nil, time.Time{}, err
 	}
 	return answer.Value, answer.At, nil
+}
+
+const (
+	// TagBehind is the tag by which EKS's groups name their node group.
+	TagBehind = "eks:nodegroup-name"
+	// TagBehindCluster is the tag by which they name its EKS cluster.
+	TagBehindCluster = "eks:cluster-name"
+	// ownersAtOnce bounds the owners that one search names. No limit of the values of a filter is documented.
+	ownersAtOnce = 50
+)
+
+// newTagged makes the sweep over the groups whose tags name an object: keys are those of owners.
+func newTagged(client *autoscaling.Client, now func() time.Time) *sweep.Sweep[[]*asgtypes.AutoScalingGroup] {
+	return sweep.New(sweep.Options[[]*asgtypes.AutoScalingGroup]{Some: groups{client: client, now: now}.tagged, Chunk: ownersAtOnce, Now: now})
+}
+
+// tagged lists the groups whose tags name one of several objects.
+func (g groups) tagged(ctx context.Context, keys []string, found func(string, []*asgtypes.AutoScalingGroup)) error {
+	tags := []string{TagCluster, TagNamespace, TagPool}
+	values := make([][]string, len(tags))
+	for _, key := range keys {
+		for k, part := range strings.SplitN(key, "/", len(tags)) {
+			values[k] = append(values[k], part)
+		}
+	}
+	in := &autoscaling.DescribeAutoScalingGroupsInput{IncludeInstances: new(false), MaxRecords: new(int32(groupsAtOnce))}
+	for k, tag := range tags {
+		in.Filters = append(in.Filters, asgtypes.Filter{Name: new("tag:" + tag), Values: Unique(values[k])})
+	}
+	all := map[string][]*asgtypes.AutoScalingGroup{}
+	_, err := g.read(ctx, in, func(_ string, is *asgtypes.AutoScalingGroup) {
+		var o cloud.Owner
+		for _, t := range is.Tags {
+			switch ptr.Deref(t.Key, "") {
+			case TagCluster:
+				o.Cluster = ptr.Deref(t.Value, "")
+			case TagNamespace:
+				o.Namespace = ptr.Deref(t.Value, "")
+			case TagPool:
+				o.Name = ptr.Deref(t.Value, "")
+			}
+		}
+		all[o.Key()] = append(all[o.Key()], is)
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		found(key, all[key])
+	}
+	return nil
+}
+
+// GroupsTagged returns the Auto Scaling groups whose tags name the owner's object, whatever its owner ID is, without their instances. Those
+// behind node groups are among them. They are shared and must not be changed.
+func (s *Session) GroupsTagged(ctx context.Context, o cloud.Owner, maxAge time.Duration) ([]*asgtypes.AutoScalingGroup, error) {
+	answer, err := s.tagged.Get(ctx, o.Key(), maxAge)
+	return answer.Value, err
 }
 
 // TouchGroup is called before and after a write that concerns a group: what was read of it before is out of date.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 const (
@@ -27,11 +28,12 @@ type notices struct {
 	ids map[string]bool
 	// until is when they are asked for again.
 	until time.Time
+	// tolerance decides whether pools are observed without them.
+	tolerance driverkit.Tolerance
 }
 
 // SpotNotices are the spot instances of the region, by ID, that EC2 takes back within two minutes. One answer serves all pools
-// for a moment, unless a fresh one is wanted. Who may not ask is not told: an interruption then shows when the instance has
-// ended, as it does for everybody who looks too late.
+// for a moment, unless a fresh one is wanted. If they can't be read, an interruption shows when the instance has ended.
 func (s *Session) SpotNotices(ctx context.Context, now time.Time, fresh bool) (map[string]bool, error) {
 	shared := &s.notices
 	shared.mu.Lock()
@@ -45,14 +47,12 @@ func (s *Session) SpotNotices(ctx context.Context, now time.Time, fresh bool) (m
 	found, err := Listed(ctx, pages, func(page *ec2.DescribeSpotInstanceRequestsOutput) []ec2types.SpotInstanceRequest {
 		return page.SpotInstanceRequests
 	}, noticesMost, now)
-	switch {
-	case cloud.KindOf(err) == cloud.Denied && err != nil:
-		shared.ids, shared.until = nil, now.Add(SlowPeriod)
-		return nil, nil
-	case err != nil:
-		return nil, err
+	if failed := shared.tolerance.Tolerate(now, err); failed != nil {
+		return nil, failed
 	}
-	shared.ids, shared.until = map[string]bool{}, now.Add(noticesFor)
+	if shared.ids, shared.until = map[string]bool{}, now.Add(noticesFor); err != nil && cloud.KindOf(err) == cloud.Denied {
+		shared.until = now.Add(SlowPeriod)
+	}
 	for _, r := range found {
 		shared.ids[ptr.Deref(r.InstanceId, "")] = true
 	}

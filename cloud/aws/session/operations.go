@@ -17,6 +17,7 @@ type EKS struct {
 	DeleteNodegroup        call[eks.DeleteNodegroupInput, eks.DeleteNodegroupOutput, eks.Options]
 	DescribeNodegroup      call[eks.DescribeNodegroupInput, eks.DescribeNodegroupOutput, eks.Options]
 	DescribeUpdate         call[eks.DescribeUpdateInput, eks.DescribeUpdateOutput, eks.Options]
+	ListNodegroups         ListNodegroups
 	ListUpdates            ListUpdates
 	TagResource            call[eks.TagResourceInput, eks.TagResourceOutput, eks.Options]
 	UntagResource          call[eks.UntagResourceInput, eks.UntagResourceOutput, eks.Options]
@@ -31,6 +32,7 @@ func NewEKS(c *eks.Client) *EKS {
 		DeleteNodegroup:        c.DeleteNodegroup,
 		DescribeNodegroup:      c.DescribeNodegroup,
 		DescribeUpdate:         c.DescribeUpdate,
+		ListNodegroups:         c.ListNodegroups,
 		ListUpdates:            c.ListUpdates,
 		TagResource:            c.TagResource,
 		UntagResource:          c.UntagResource,
@@ -77,6 +79,8 @@ func NewSSM(c *ssm.Client) *SSM {
 
 // The operations that paginators of the SDK are given, which call the method.
 type (
+	// ListNodegroups is the operation of EKS with this name.
+	ListNodegroups call[eks.ListNodegroupsInput, eks.ListNodegroupsOutput, eks.Options]
 	// ListUpdates is the operation of EKS with this name.
 	ListUpdates call[eks.ListUpdatesInput, eks.ListUpdatesOutput, eks.Options]
 	// ListAttachedRolePolicies is the operation of IAM with this name.
@@ -84,6 +88,13 @@ type (
 	// ListInstanceProfilesForRole is the operation of IAM with this name.
 	ListInstanceProfilesForRole call[iam.ListInstanceProfilesForRoleInput, iam.ListInstanceProfilesForRoleOutput, iam.Options]
 )
+
+// ListNodegroups calls f.
+func (f ListNodegroups) ListNodegroups(
+	ctx context.Context, in *eks.ListNodegroupsInput, o ...func(*eks.Options),
+) (*eks.ListNodegroupsOutput, error) {
+	return f(ctx, in, o...)
+}
 
 // ListUpdates calls f.
 func (f ListUpdates) ListUpdates(

@@ -2,10 +2,8 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -24,21 +22,17 @@ type pager[Out, Options any] interface {
 // end is an error: what was cut off might be what counts.
 func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Options], items func(*Out) []Item, most int,
 	now time.Time) ([]Item, error) {
-	ctx, _ = wire.Paged(ctx, 1)
 	var all []Item
-	for range pagesMost {
+	err := wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (more bool, err error) {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, Refusal(err, now)
+			return false, Refusal(err, now)
 		}
 		all = append(all, items(page)...)
-		if !pages.HasMorePages() || most > 0 && len(all) >= most {
-			return all, nil
-		}
+		return pages.HasMorePages() && (most <= 0 || len(all) < most), nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, &cloud.Error{
-		Kind: cloud.Unavailable, Code: "EndlessList",
-		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower",
-			pagesMost),
-	}
+	return all, nil
 }

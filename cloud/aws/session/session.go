@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
@@ -96,10 +98,13 @@ type Session struct {
 	lookups cache.Lookups
 	notices notices
 	groups  *sweep.Sweep[*asgtypes.AutoScalingGroup]
+	tagged  *sweep.Sweep[[]*asgtypes.AutoScalingGroup]
 	// templates are the launch templates of the region.
 	templates *sweep.Sweep[*ec2types.LaunchTemplate]
 	instances *sweep.Sweep[ec2types.Instance]
 	roles     *sweep.Sweep[*iamtypes.Role]
+	// nodegroups are the names of the node groups of each EKS cluster.
+	nodegroups *sweep.Sweep[[]string]
 }
 
 // Sessions makes the session of each region and identity once. It is safe for concurrent use.
@@ -137,6 +142,19 @@ func New(o Options) (*Sessions, error) {
 
 // Now is the clock's time.
 func (s *Sessions) Now() time.Time { return s.options.Now() }
+
+// regionNames match the names of regions. What does not match is no host name either, or a variable that was not expanded.
+var regionNames = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Region returns where the groups of a cluster are. An empty name is that of the controller's settings.
+func Region(cluster awsv1.ClusterView) driverkit.Place {
+	return driverkit.Place{Object: "infrastructure cluster", Kind: "region", Field: "spec.region", Name: cluster.Region, Names: regionNames}
+}
+
+// Elsewhere reports whether a region is another than that of a cluster.
+func Elsewhere(region string, cluster awsv1.ClusterView) bool {
+	return region != "" && cluster.Region != "" && region != cluster.Region
+}
 
 // Of gives the session of a cluster's region and identity. An empty region means the one that the SDK's settings name; no
 // identity is the controller with the credentials of these settings.
@@ -180,15 +198,18 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	s.identify(&settings, identity)
 	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)),
 		NewIAM(iam.NewFromConfig(settings))
+	managed := NewEKS(eks.NewFromConfig(settings))
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: client,
 		groups:      newGroups(client, s.options.Now),
+		tagged:      newTagged(client, s.options.Now),
 		EC2:         machines,
 		templates:   newTemplates(machines, s.options.Now),
 		instances:   newInstances(machines, s.options.Now),
 		roles:       newRoles(identities, s.options.Now),
-		EKS:         NewEKS(eks.NewFromConfig(settings)),
+		EKS:         managed,
+		nodegroups:  newNodegroups(managed, s.options.Now),
 		IAM:         identities,
 		S3:          s3.NewFromConfig(settings, plainObjects),
 		SSM:         NewSSM(ssm.NewFromConfig(settings)),

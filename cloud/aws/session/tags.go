@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"k8s.io/utils/ptr"
@@ -41,15 +43,38 @@ func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	for _, a := range additional {
 		maps.Copy(tags, a)
 	}
-	maps.Copy(tags, o.Tags(between))
+	maps.Copy(tags, Spelling.Tags(o))
 	tags[tagClusterPrefix+o.Cluster] = valueOwned
 	tags[tagKubernetesPrefix+o.Cluster] = valueOwned
 	tags[tagRole] = valueNode
 	return tags
 }
 
+// Spelling is how AWS's tags say whose a cloud object is.
+var Spelling = cloud.Spelling{Key: OwnTag}
+
+// maxTags is how many tags of its users a resource takes.
+const maxTags = 50
+
+// TagWords match the services' messages about too many tags.
+var TagWords = regexp.MustCompile(`(?i)tag limit|number of tags|(?:at most|more than) \d+ tags|too many tags`)
+
+// CheckTags returns an error if a resource would have more tags than it takes. added is how many the service puts on it by itself.
+func CheckTags(tags map[string]string, added int, field string) error {
+	if n := len(tags) + added; n > maxTags {
+		return cloud.Invalidf(field, "%d tags, with those of the infrastructure cluster, of Muster and of the service, and a resource takes %d: "+
+			"take %d out", n, maxTags, n-maxTags)
+	}
+	return nil
+}
+
 // OwnerTags are the tags that say whose a cloud object is.
-func OwnerTags(o cloud.Owner) map[string]string { return o.Tags(between) }
+func OwnerTags(o cloud.Owner) map[string]string { return Spelling.Tags(o) }
+
+// In returns what reads tags by their keys.
+func In(tags map[string]string) func(key string) string {
+	return func(key string) string { return tags[key] }
+}
 
 // SortedKeys are the keys of a map, in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -150,6 +175,25 @@ func OtherCluster(tags map[string]string, own ...string) string {
 		return clusters[0]
 	}
 	return ""
+}
+
+// OfCluster reports whether tags of the ecosystem say that something belongs to the cluster, by one of its names.
+func OfCluster(tags map[string]string, own ...string) bool {
+	for _, prefix := range []string{tagClusterPrefix, tagKubernetesPrefix} {
+		if slices.ContainsFunc(own, func(name string) bool { return name != "" && tags[prefix+name] == valueOwned }) {
+			return true
+		}
+	}
+	return false
+}
+
+// AccountOf returns the account in an ARN; empty if it has none.
+func AccountOf(name string) string {
+	parsed, err := arn.Parse(name)
+	if err != nil {
+		return ""
+	}
+	return parsed.AccountID
 }
 
 // KeepAdopted keeps the name of the launch template of an adopted group among what is remembered.

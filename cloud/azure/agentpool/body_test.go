@@ -13,6 +13,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 func document(t *testing.T, text string) body.Properties {
@@ -67,8 +68,29 @@ func TestPatchesRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ why, patch, want string }{
 		{"not JSON", `spec: {}`, "spec.asoManagedClustersAgentPoolPatches[0]"},
+		{"a number that JSON has not", `{"spec":{"kubeletConfig":{"cpuCfsQuota":NaN}}}`,
+			"spec.asoManagedClustersAgentPoolPatches[0]: spec.kubeletConfig.cpuCfsQuota: not a JSON merge patch: found NaN, must be a number"},
+		{"a number without end in a list", `{"spec":{"a":[1,-Infinity]}}`, "[0]: spec.a[1]: not a JSON merge patch: found -Infinity, must be"},
+		{"a number that no float holds", `{"spec":{"osDiskSizeGB":1e999}}`,
+			"[0]: spec.osDiskSizeGB: not a JSON merge patch: found 1e999, must be a number of at most 1.8e308"},
+		{"a number that is not exact", `{"spec":{"osDiskSizeGB":99999999999999999999}}`,
+			"[0]: spec.osDiskSizeGB: found 1e+20, must be from -9007199254740992 to 9007199254740992"},
 		{"another part of the manifest", `{"metadata":{"name":"x"}}`, "below spec alone"},
 		{"a reference to another manifest", `{"spec":{"vnetSubnetReference":{"name":"s"}}}`, "armId"},
+		{"no object", `[]`, "spec.asoManagedClustersAgentPoolPatches[0]"},
+		{"the owner's tag", `{"spec":{"tags":{"muster.dev_owner":"x"}}}`, "spec.asoManagedClustersAgentPoolPatches[0]: spec.tags.muster.dev_owner"},
+		{"the owner's tag as Azure takes it", `{"spec":{"tags":{"MUSTER.dev_Owner":"x"}}}`, "begin with muster.dev_"},
+		{"tags that are none", `{"spec":{"tags":"x"}}`, "spec.tags"},
+		{"another mode", `{"spec":{"mode":"System"}}`, "spec.mode is User"},
+		{"no mode", `{"spec":{"mode":null}}`, "spec.mode is User"},
+		{"a mode as Azure takes it", `{"spec":{"Mode":"System"}}`, "write mode"},
+		{"another owner", `{"spec":{"owner":{"name":"other"}}}`, "spec.owner"},
+		{"another name", `{"spec":{"azureName":"other"}}`, "spec.azureName"},
+		{"a count", `{"spec":{"count":7}}`, "spec.replicas of the MachinePool"},
+		{"a count as Azure takes it", `{"spec":{"COUNT":7}}`, "write count"},
+		{"a version", `{"spec":{"orchestratorVersion":"1.30.0"}}`, "spec.template.spec.version of the MachinePool"},
+		{"an autoscaler", `{"spec":{"enableAutoScaling":true}}`, "spec.scaling sets it"},
+		{"its bound", `{"spec":{"maxCount":7}}`, "spec.scaling.maxSize"},
 		{"Secrets", `{"spec":{"operatorSpec":{"secretExpressions":[]}}}`, "only Azure Service Operator"},
 	} {
 		_, err := body.OfManaged(&aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S",
@@ -77,6 +99,16 @@ func TestPatchesRefused(t *testing.T) {
 		if err == nil || cloud.KindOf(err) != cloud.Invalid || !contains(err.Error(), c.want) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.want, err)
 		}
+	}
+}
+
+// TestOwnTagsWin keeps the tags of the owner, whatever the cluster's name of them in another case.
+func TestOwnTagsWin(t *testing.T) {
+	t.Parallel()
+	got, err := body.OfManaged(&aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S"}, "",
+		azurev1.Tags{"MUSTER.dev_owner": "x", "muster.dev_owner": "o", "team": "a"})
+	if diff := cmp.Diff(map[string]any{"muster.dev_owner": "o", "team": "a"}, got[body.Tags]); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -114,6 +146,8 @@ func TestManifestsRefused(t *testing.T) {
 		{"two agent pools", []string{published, published}, "spec.resources[1]: found a second"},
 		{"another kind", []string{`{"apiVersion":"network.azure.com/v1api20201101","kind":"VirtualNetwork","metadata":{"name":"v"}}`},
 			"spec.resources[0]: found VirtualNetwork v"},
+		{"a number that no float holds", []string{strings.Replace(published, "64", "1e999", 1)},
+			"spec.resources[0].spec.osDiskSizeGB: found 1e999, must be a number of at most 1.8e308"},
 		{"an unknown version", []string{
 			`{"apiVersion":"containerservice.azure.com/v1","kind":"ManagedClustersAgentPool","metadata":{"name":"v"}}`,
 		}, "spec.resources[0].apiVersion"},
@@ -133,7 +167,7 @@ func TestDiffering(t *testing.T) {
 	for _, c := range []struct {
 		why, wanted, is string
 		want            []string
-		effect          body.Effect
+		effect          fields.Effect
 	}{
 		{"defaults of AKS are no difference", `{"vmSize":"S"}`, `{"vmSize":"S","maxPods":110,"osSKU":"Ubuntu"}`, nil, 0},
 		{"letter case of sizes and IDs means nothing", `{"vmSize":"standard_d2s_v3","vnetSubnetID":"/SUBNETS/a"}`,
@@ -141,21 +175,32 @@ func TestDiffering(t *testing.T) {
 		{"absent is false, and an empty list", `{"enableFIPS":false,"nodeTaints":[]}`, `{}`, nil, 0},
 		{"the order of taints and zones means nothing", `{"nodeTaints":["a","b"],"availabilityZones":["1","2"]}`,
 			`{"nodeTaints":["b","a"],"availabilityZones":["2","1"]}`, nil, 0},
-		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []string{"nodeLabels"}, body.InPlace},
+		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []string{"nodeLabels"}, fields.InPlace},
+		{"a label with an empty value that is missing", `{"nodeLabels":{"a":""}}`, `{"nodeLabels":{}}`, []string{"nodeLabels"}, fields.InPlace},
+		{"the label and the taint that AKS adds to spot nodes", `{"nodeLabels":{"a":"b"},"nodeTaints":["x=y:NoSchedule"]}`,
+			`{"nodeLabels":{"a":"b","kubernetes.azure.com/scalesetpriority":"spot"},
+			"nodeTaints":["kubernetes.azure.com/scalesetpriority=spot:NoSchedule","x=y:NoSchedule"]}`, nil, 0},
+		{"the same, named by the user and not shown", `{"nodeLabels":{"kubernetes.azure.com/scalesetpriority":"spot"},
+			"nodeTaints":["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]}`, `{}`, nil, 0},
+		{"the user's own beside those", `{"nodeLabels":{"a":"c"},"nodeTaints":[]}`,
+			`{"nodeLabels":{"a":"b","kubernetes.azure.com/scalesetpriority":"spot"},
+			"nodeTaints":["kubernetes.azure.com/scalesetpriority=spot:NoSchedule","x=y:NoSchedule"]}`, []string{"nodeLabels", "nodeTaints"},
+			fields.InPlace},
 		{"a tag of another client is left alone", `{"tags":{"a":"b"}}`, `{"tags":{"a":"b","policy":"x"}}`, nil, 0},
 		{"parts of an object that are not wanted are left alone", `{"upgradeSettings":{"maxSurge":"2"}}`,
 			`{"upgradeSettings":{"maxSurge":"2","drainTimeoutInMinutes":30}}`, nil, 0},
 		{"one part of an object", `{"upgradeSettings":{"maxSurge":"2"}}`, `{"upgradeSettings":{"maxSurge":"10%","drainTimeoutInMinutes":30}}`,
-			[]string{"upgradeSettings"}, body.InPlace},
-		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []string{"vmSize"}, body.Rolls},
-		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []string{"maxPods"}, body.Refused},
+			[]string{"upgradeSettings"}, fields.InPlace},
+		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []string{"vmSize"}, fields.Rolls},
+		{"the price of spot machines", `{"spotMaxPrice":0.5}`, `{"spotMaxPrice":-1}`, []string{"spotMaxPrice"}, fields.Fixed},
+		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []string{"maxPods"}, fields.Fixed},
 	} {
 		got := body.Differing(document(t, c.wanted), document(t, c.is))
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 		for _, name := range got {
-			if effect := body.EffectOf(name); effect != c.effect {
+			if effect := body.Fields.Of(name).Effect; effect != c.effect {
 				t.Errorf("%s: want the effect %v, got %v", c.why, c.effect, effect)
 			}
 		}
@@ -164,9 +209,12 @@ func TestDiffering(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	is := document(t, `{"vmSize":"S","count":3,"provisioningState":"Succeeded","tags":{"policy":"x"},"nodeLabels":{"old":"y"},"enableAutoScaling":true,"minCount":1,"maxCount":5}`)
-	wanted := document(t, `{"vmSize":"L","tags":{"a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
-	want := document(t, `{"vmSize":"L","count":3,"tags":{"policy":"x","a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
+	const spot = `"kubernetes.azure.com/scalesetpriority`
+	is := document(t, `{"vmSize":"S","count":3,"provisioningState":"Succeeded","tags":{"policy":"x"},"enableAutoScaling":true,"minCount":1,
+		"maxCount":5,"nodeLabels":{"old":"y",`+spot+`":"spot"},"nodeTaints":[`+spot+`=spot:NoSchedule","old=y:NoSchedule"]}`)
+	wanted := document(t, `{"vmSize":"L","tags":{"a":"b"},"nodeLabels":{"new":"z"},"nodeTaints":["new=z:NoSchedule"],"enableAutoScaling":false}`)
+	want := document(t, `{"vmSize":"L","count":3,"tags":{"policy":"x","a":"b"},"enableAutoScaling":false,
+		"nodeLabels":{"new":"z",`+spot+`":"spot"},"nodeTaints":["new=z:NoSchedule",`+spot+`=spot:NoSchedule"]}`)
 	got := body.Merge(wanted, is)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)

@@ -1,32 +1,35 @@
 package agentpool_test
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
 	"testing"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/long"
 )
 
-func TestContract(t *testing.T) { suite().Run(t) }
+func TestContract(t *testing.T) { suite(containerservice.Behavior{}).Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
 	long.Only(t)
-	suite().RunMistakes(t)
+	suite(containerservice.Behavior{}).RunMistakes(t)
 }
 
-// TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
+// TestContractOfVMs holds agent pools of type VirtualMachines to the same contract, where AKS behaves in the other ways that are plausible.
+// AKS's autoscaler sizes none of them.
 func TestContractOfVMs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the contract a second time")
 	}
-	s := suite()
+	s := suite(containerservice.Behavior{ETags: true, LowersCount: true})
 	s.Pool = func() source { return spec(ofVMs)(managedPool()) }
 	s.Reshaped = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		reshape(s)
@@ -40,10 +43,10 @@ func ofVMs(s *aksv1.AzureManagedMachinePoolSpec) {
 	s.ASOManagedClustersAgentPoolPatches = []string{`{"spec": {"type": "VirtualMachines"}}`}
 }
 
-func suite() cloudtest.Suite[source] {
+func suite(b containerservice.Behavior) cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
 		Cloud: func() (cloudtest.Cloud, error) {
-			made, err := newCloud(version)
+			made, err := newCloud(version, b)
 			return managed{made}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
@@ -55,8 +58,10 @@ func suite() cloudtest.Suite[source] {
 			"spec.sku":     spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_Nope" }),
 			"spec.maxPods": spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.MaxPods = new(5) }),
 		},
-		AskedTag: "stage", FixedTag: "muster.dev_cluster",
+		AskedTag: "stage", Spelling: model.Spelling,
 		Many: 210, ManyInPage: 10, SteadyReads: 2,
+		Primary: []string{"ManagedClusters_Get", "VirtualMachineScaleSets_List", "VirtualMachineScaleSetVMs_List", "VirtualMachines_List",
+			"VirtualMachines_InstanceView"},
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			return "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +
@@ -84,22 +89,7 @@ type managed struct{ *simazure.Cloud }
 func (m managed) Capabilities() sim.Capabilities {
 	p := m.Cloud.Capabilities()
 	p.Ignorable, p.Groups = simazure.IgnorableOfPools(), simazure.AgentPoolBehavior()
-	by := func(run func(on sim.Resource, pool string) error) func(sim.Resource) error {
-		return func(on sim.Resource) error {
-			settle() // as long as AKS is at work on a pool it takes nothing from a user either
-			if err := run(on, clusterName+"/"+on.Name); err != nil {
-				return fmt.Errorf("by hand: %w", err)
-			}
-			return nil
-		}
-	}
-	aks := m.AKS
-	p.OutOfBand[sim.CreateGroup] = by(func(_ sim.Resource, pool string) error { return aks.CreatePool(pool, simazure.VMSize, 0) })
-	p.OutOfBand[sim.DeleteGroup] = by(func(_ sim.Resource, pool string) error { return aks.DeletePool(pool) })
-	p.OutOfBand[sim.SetSize] = by(func(on sim.Resource, pool string) error { return aks.ScalePool(pool, on.Size) })
-	p.OutOfBand[sim.RemoveTag] = by(func(on sim.Resource, pool string) error { return aks.UntagPool(pool, on.Key) })
-	p.OutOfBand[sim.ChangeTag] = by(func(on sim.Resource, pool string) error { return aks.TagPool(pool, on.Key, on.Value) })
-	p.OutOfBand[sim.TerminateInstance] = by(func(on sim.Resource, pool string) error { return aks.DeleteMachine(pool, on.Instance) })
+	maps.Copy(p.OutOfBand, cloudtest.AtRest(simazure.AgentPoolActions(m.Cloud), clusterName, settle))
 	p.OutOfBand[sim.InterruptInstance] = nil
 	return p
 }

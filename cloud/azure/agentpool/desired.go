@@ -9,6 +9,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -16,7 +18,7 @@ import (
 type wanted struct {
 	// properties are the agent pool's, with the version of the next step, and the VM size that goes with it.
 	properties body.Properties
-	course     course
+	upgrade    pool.Upgrade
 	// next is the configuration that the next step leads to, launched the one that the agent pool has now.
 	next, launched configuration
 	// ahead is true if the agent pool runs a newer version than the one that is asked for.
@@ -25,12 +27,14 @@ type wanted struct {
 	modePending bool
 	// image is the oldest node image that machines may have; empty leaves node images to AKS.
 	image nodeImage
+	// caveat is what a user should know of a size that AKS may refuse or has refused; nil for nothing.
+	caveat *pool.Cause
 	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
 	drift, unchangeable []string
 }
 
 // want translates the specification against what is there.
-func (r *reader) want() (wanted, error) {
+func (r reader) want() (wanted, error) {
 	read := r.memory.read
 	properties, version, err := r.asked()
 	if err != nil {
@@ -41,18 +45,19 @@ func (r *reader) want() (wanted, error) {
 		return wanted{launched: read.asIs()}, err
 	}
 	want.recordTags(read.pool)
-	var controlPlane, current release
+	var controlPlane, current pool.Version
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.version)
 	}
 	if read.pool != nil {
 		current = read.pool.version()
 	}
-	want.course = courseOf(current, version, controlPlane)
-	want.ahead = version.minor != 0 && version.below(current)
+	want.upgrade = pool.UpgradeOf(current, version, controlPlane)
+	want.keepSize(r.t, r.memory.resize, read.pool, r.now)
+	want.ahead = version.Known() && version.Compare(current) < 0
 	want.step(read.pool, current)
 	want.deferMode(read.pool)
-	want.next = configuration{version: want.course.next, rolls: rolling(properties, properties)}
+	want.next = configuration{version: want.upgrade.Next, rolls: rolling(properties, properties)}
 	if read.pool != nil {
 		want.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties), oldest: want.image}
 		want.launched = want.launched.on(nodeImage(read.pool.text(body.NodeImage)))
@@ -62,15 +67,15 @@ func (r *reader) want() (wanted, error) {
 }
 
 // asked returns what the specification and the MachinePool ask for.
-func (r *reader) asked() (body.Properties, release, error) {
+func (r reader) asked() (body.Properties, pool.Version, error) {
 	properties, err := r.t.properties()
 	if err != nil {
-		return nil, release{}, err
+		return nil, pool.Version{}, err
 	}
 	if err := r.checkOwn(properties); err != nil {
-		return nil, release{}, err
+		return nil, pool.Version{}, err
 	}
-	version, err := releaseOf(fieldVersion, r.t.KubernetesVersion)
+	version, err := versionOf(fieldVersion, r.t.KubernetesVersion)
 	return properties, version, err
 }
 
@@ -85,15 +90,15 @@ func (r clusterRead) asIs() configuration {
 
 // step puts the version of the next step in its place. AKS changes the VM size by itself or the version, never both at once: the version
 // goes first.
-func (w *wanted) step(is *agentPool, current release) {
+func (w *wanted) step(is *agentPool, current pool.Version) {
 	switch {
-	case w.course.next.minor == 0:
-	case is == nil || w.course.next != current:
-		w.properties[body.OrchestratorVersion] = w.course.next.String()
+	case !w.upgrade.Next.Known():
+	case is == nil || w.upgrade.Next != current:
+		w.properties[body.OrchestratorVersion] = w.upgrade.Next.String()
 	default:
 		w.properties[body.OrchestratorVersion] = is.text(body.OrchestratorVersion)
 	}
-	if size, named := w.properties[body.VMSize]; named && is != nil && w.course.next != current && size != "" {
+	if size, named := w.properties[body.VMSize]; named && is != nil && w.upgrade.Next != current && size != "" {
 		w.properties[body.VMSize] = is.properties[body.VMSize]
 	}
 }
@@ -113,12 +118,12 @@ func (w *wanted) deferMode(is *agentPool) {
 // compare fills in what differs between the wanted properties and the agent pool.
 func (w *wanted) compare(t target, is *agentPool) {
 	for _, property := range body.Differing(w.properties, is.properties) {
-		field, effect := t.field(property), body.EffectOf(property)
+		field, effect := t.field(property), body.Fields.Of(property).Effect
 		switch {
 		case property == body.Count:
-		case effect == body.InPlace && !slices.Contains(w.drift, field):
+		case effect == fields.InPlace && !slices.Contains(w.drift, field):
 			w.drift = append(w.drift, field)
-		case effect == body.Refused && !slices.Contains(w.unchangeable, field):
+		case effect == fields.Fixed && !slices.Contains(w.unchangeable, field):
 			w.unchangeable = append(w.unchangeable, field)
 		}
 	}
@@ -128,7 +133,7 @@ func (w *wanted) compare(t target, is *agentPool) {
 func rolling(named, of body.Properties) map[string]any {
 	out := map[string]any{}
 	for name := range named {
-		if body.EffectOf(name) != body.Rolls || name == body.OrchestratorVersion {
+		if body.Fields.Of(name).Effect != fields.Rolls || name == body.OrchestratorVersion {
 			continue
 		}
 		value := of[name]
@@ -141,7 +146,7 @@ func rolling(named, of body.Properties) map[string]any {
 }
 
 // checkOwn refuses a manifest that sets otherwise what Muster sets from the MachinePool, with both values. The count is a step's own.
-func (r *reader) checkOwn(properties body.Properties) error {
+func (r reader) checkOwn(properties body.Properties) error {
 	if r.t.Spec.Manifest == nil {
 		return nil
 	}
@@ -162,9 +167,23 @@ func incompatible(field, found, must string) error {
 	return cloud.Invalidf(field, "incompatible value: found %s, and Muster must set it to %s", found, must)
 }
 
+// observeCapacity puts what each machine offers into an observation. If the VM size of an agent pool that exists can't be looked up that
+// stays unknown, and nothing else waits for it.
+func (r reader) observeCapacity(ctx context.Context, want wanted, out *pool.Observed) (err error) {
+	out.Capacity, err = r.capacity(ctx, want)
+	if err == nil || cloud.KindOf(err) == cloud.Invalid || r.memory.read.pool == nil {
+		return err
+	}
+	if failed := r.memory.tolerance.Tolerate(r.now, err); failed != nil {
+		return failed
+	}
+	out.Issues = append(out.Issues, driverkit.CauseOf(err))
+	return nil
+}
+
 // capacity returns what each machine offers; nil where the machines of an agent pool are of several sizes. It is an error if the location
 // has no such size.
-func (r *reader) capacity(ctx context.Context, want wanted) (*pool.NodeCapacity, error) {
+func (r reader) capacity(ctx context.Context, want wanted) (*pool.NodeCapacity, error) {
 	size, _ := want.properties[body.VMSize].(string)
 	if size == "" {
 		return nil, nil

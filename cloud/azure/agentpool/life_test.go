@@ -1,6 +1,7 @@
 package agentpool_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
-	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // names returns the names of the machines of an agent pool.
@@ -27,6 +28,9 @@ func (w *world) names(of string) []string {
 	return out
 }
 
+// byProvider are the tags of a managed cluster that the existing provider has made for the Cluster.
+var byProvider = map[string]string{"sigs.k8s.io_cluster-api-provider-azure_cluster_" + clusterName: "owned"}
+
 // TestSystemPoolIsAdopted holds that the System pool that was created with the managed cluster, without Muster's tag, is named with its
 // cluster, left alone, and adopted without a change of its machines.
 func TestSystemPoolIsAdopted(t *testing.T) {
@@ -34,17 +38,23 @@ func TestSystemPoolIsAdopted(t *testing.T) {
 		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Mode, s.AvailabilityZones = "System", nil })(w.target.Spec)
 		w.target.Spec.Name = "system"
 		before := w.names("system")
+		const older = 4 * within
 		for _, c := range []struct {
 			why     string
 			created time.Duration
 			group   string
+			tags    map[string]string
 			want    bool
 		}{
-			{"an object that is older than its agent pool", within, "", true},
-			{"an object that was created beside an agent pool of its name", time.Minute, "", false},
-			{"an object that another controller has found it for", within,
-				"azure:///subscriptions/s/resourceGroups/g/providers/p/managedClusters/managed/agentPools/system", false},
+			{"an object that names a managed cluster which the existing provider has not made for its Cluster", older, "", nil, false},
+			{"an object that is older than its agent pool", older, "", byProvider, true},
+			{"an object that was created beside an agent pool of its name", time.Minute, "", byProvider, false},
+			{"an object that another controller has found it for", older,
+				"azure:///subscriptions/s/resourceGroups/g/providers/p/managedClusters/managed/agentPools/system", byProvider, false},
 		} {
+			if err := putCluster(w.cloud, version, c.tags); err != nil {
+				w.Fatal(err)
+			}
 			w.target.Spec.Created, w.target.GroupID = time.Now().Add(-c.created), c.group
 			if o := w.observe(); o.Unowned == nil || o.Unowned.CreatedWithCluster != c.want || o.Unowned.Busy != nil {
 				w.Errorf("%s: want an agent pool that was created with the cluster to be %t, got %+v", c.why, c.want, o.Unowned)
@@ -150,22 +160,100 @@ func TestFailedPoolStaysManageable(t *testing.T) {
 }
 
 // TestWriteOverAnotherClientsChange holds that a request made from an older read than another client's change is refused, and changes
-// nothing.
+// nothing, whether AKS shows eTags or not.
 func TestWriteOverAnotherClientsChange(t *testing.T) {
+	for name, b := range map[string]containerservice.Behavior{"without eTags": {}, "with eTags": {ETags: true}} {
+		t.Run(name, func(t *testing.T) {
+			inWorldOf(t, b, func(w *world) {
+				w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+				for step, edit := range map[pool.StepKind]func(*aksv1.AzureManagedMachinePoolSpec){
+					pool.Resize: func(*aksv1.AzureManagedMachinePoolSpec) {}, pool.UpdateGroup: reshape,
+					pool.StartProviderRollout: func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" },
+				} {
+					w.target.Spec = spec(edit)(managedPool())
+					size := w.observe().Group.Size + 2
+					if err := w.cloud.AKS.ScalePool(clusterName+"/"+poolName, size); err != nil {
+						w.Fatal(err)
+					}
+					settle()
+					err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: step, Size: size - 1})
+					if cloud.KindOf(err) != cloud.Conflict {
+						w.Errorf("%s: want a conflict, got %v", step, err)
+					}
+					settle()
+					if o := w.observe(); o.Group.Size != size || len(o.Instances) != size {
+						w.Errorf("%s: want the other client's size kept, got %+v", step, o.Group)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSpotPoolAtRest holds that the label and the taint that AKS adds to a spot pool are no drift, whether the specification names them and
+// whether AKS shows them, and that they stay when others change.
+func TestSpotPoolAtRest(t *testing.T) {
+	const key = "kubernetes.azure.com/scalesetpriority"
+	named := func(s *aksv1.AzureManagedMachinePoolSpec) {
+		s.NodeLabels, s.Taints = map[string]string{key: "spot"}, []aksv1.Taint{{Key: key, Value: "spot", Effect: "NoSchedule"}}
+	}
+	for name, b := range map[string]containerservice.Behavior{"shown": {}, "hidden": {HidesOwn: true}} {
+		for _, change := range []func(*aksv1.AzureManagedMachinePoolSpec){nil, named} {
+			t.Run(fmt.Sprintf("%s, named %t", name, change != nil), func(t *testing.T) {
+				inWorldOf(t, b, func(w *world) {
+					spot := spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+						if s.ScaleSetPriority = new("Spot"); change != nil {
+							change(s)
+						}
+					})
+					w.target.Spec = spot(w.target.Spec)
+					w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+					if o := w.observe(); len(o.Group.Drift) > 0 || len(o.Group.Unchangeable) > 0 {
+						w.Errorf("want nothing to differ, got %v and %v", o.Group.Drift, o.Group.Unchangeable)
+					}
+					w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.NodeLabels = map[string]string{"a": "b"} })(w.target.Spec)
+					w.start(pool.Step{Kind: pool.UpdateGroup})
+					if o := w.observe(); len(o.Group.Drift) > 0 {
+						w.Errorf("want nothing to differ after a change, got %v", o.Group.Drift)
+					}
+					for _, p := range w.cloud.State().Clusters[0].Pools {
+						if p.Name == poolName && (p.Labels["a"] != "b" || p.Labels[key] != "spot" && !b.HidesOwn) {
+							w.Errorf("want the new label and AKS's, got %v", p.Labels)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestSizeThatAKSRefuses holds that a size that AKS does not change on a scale set is announced before, requested once, and then reported
+// as unchangeable with AKS's words: no machine is stale for it, and everything else goes on.
+func TestSizeThatAKSRefuses(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
-		w.observe()
-		if err := w.cloud.AKS.ScalePool(clusterName+"/"+poolName, 3); err != nil {
-			w.Fatal(err)
+		const armed = "Standard_D2ps_v5"
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = armed })(w.target.Spec)
+		if o := w.observe(); len(o.Caveats) != 1 || o.Caveats[0].Reason != "SizeChangeIsPreview" || len(o.Group.Unchangeable) > 0 {
+			w.Errorf("want it announced that AKS may refuse, got %+v", o.Caveats)
 		}
-		settle()
-		err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 2})
-		if cloud.KindOf(err) != cloud.Conflict {
-			w.Errorf("want to be told to look again, got %v", err)
+		roll := pool.Step{Kind: pool.StartProviderRollout}
+		if err := w.driver.Start(w.Context(), w.target, roll); cloud.KindOf(err) != cloud.Invalid || !strings.Contains(err.Error(), "spec.sku") {
+			w.Errorf("want AKS's refusal with its field, got %v", err)
 		}
-		settle()
-		if o := w.observe(); o.Group.Size != 3 || len(o.Instances) != 3 {
-			w.Errorf("want the other client's size kept, got %+v", o.Group)
+		o := w.observe()
+		if len(o.Caveats) != 1 || o.Caveats[0].Reason != "SizeUnchangeable" || !strings.Contains(o.Caveats[0].Message, "CpuArchitectureType") ||
+			!slices.Equal(o.Group.Unchangeable, []string{"spec.sku"}) || !o.Wanted.Same(o.Instances[0].Template) {
+			w.Errorf("want AKS's words, the field and no stale machine, got %+v, %v", o.Caveats, o.Group.Unchangeable)
+		}
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.NodeLabels = map[string]string{"a": "b"} })(w.target.Spec)
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o := w.observe(); len(o.Group.Drift) > 0 {
+			w.Errorf("want the labels changed all the same, got a difference in %v", o.Group.Drift)
+		}
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		if o := w.observe(); len(o.Caveats) != 1 || o.Caveats[0].Reason != "SizeChangeIsPreview" {
+			w.Errorf("want another size requested again, got %+v", o.Caveats)
 		}
 	})
 }
@@ -242,6 +330,9 @@ func TestAdoptionIsOneWrite(t *testing.T) {
 // TestUnownedPoolIsLookedAtCheaply holds that a look at an agent pool of another tool reads its scale set once.
 func TestUnownedPoolIsLookedAtCheaply(t *testing.T) {
 	inWorld(t, func(w *world) {
+		if err := putCluster(w.cloud, version, byProvider); err != nil {
+			w.Fatal(err)
+		}
 		w.target.Spec.Name, w.target.Spec.Created = "system", time.Now()
 		last := w.cloud.Calls().Next()
 		for range 3 {
@@ -432,104 +523,12 @@ func TestManifestPool(t *testing.T) {
 	})
 }
 
-// TestPoolOfVMs holds the life of an agent pool of type VirtualMachines, whose manifest names the size of its machines in a scale profile:
-// they are virtual machines by themselves, each of which tells its version, and go by name.
-func TestPoolOfVMs(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.manifest(map[string]any{"mode": "User", "type": "VirtualMachines", "virtualMachinesProfile": map[string]any{
-			"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D2s_v3", "count": int64(3)}}}}})
-		w.target.Spec.Replicas = new(int32(3))
-		w.target.KubernetesVersion = "v1.33.7"
-		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
-		o := w.observe()
-		if o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 || o.Group.Drift != nil || o.Group.Unchangeable != nil ||
-			len(o.Issues) > 0 {
-			w.Fatalf("want 3 machines as the manifest says, got %+v, issues %+v", o.Group, o.Issues)
-		}
-		const prefix = "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/mc_"
-		for _, i := range o.Instances {
-			if !strings.HasPrefix(i.ProviderID, prefix) || !strings.HasSuffix(i.ProviderID, "/providers/Microsoft.Compute/virtualMachines/"+i.ID) {
-				w.Errorf("want the provider ID of a virtual machine by itself, got %s", i.ProviderID)
-			}
-		}
-		gone := o.Instances[1].ID
-		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone}}})
-		w.target.Spec.Replicas = new(int32(2))
-		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{
-			"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D2s_v3"}}}}
-		if o = w.observe(); o.Group.Size != 2 || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == gone }) {
-			w.Errorf("want %s gone and counted no more, got %+v of %d", gone, o.Instances, o.Group.Size)
-		}
-		w.target.KubernetesVersion = version
-		w.rollsInTurn("aks:1.34.7/standard_d2s_v3")
-		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{
-			"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D4s_v3"}}}}
-		w.rollsInTurn("aks:1.34.7/standard_d4s_v3")
-		w.target.Deleting = true
-		w.start(pool.Step{Kind: pool.DeleteGroup})
-		if o = w.observe(); o.Group != nil || len(o.Instances) > 0 {
-			w.Errorf("want the agent pool deleted with its machines, got %+v", o.Group)
-		}
-	})
-}
-
 // manifest makes the specification a manifest.
 func (w *world) manifest(spec map[string]any) {
 	changed := *w.target.Spec
 	changed.Managed = nil
 	changed.Manifest = &aksv1.AgentPoolManifest{Index: 0, APIVersion: "2023-10-01", Spec: spec}
 	w.target.Spec = &changed
-}
-
-// rollsInTurn starts the rollout to a configuration, and holds that machines are seen to have it one after the other.
-func (w *world) rollsInTurn(to string) {
-	w.Helper()
-	if o := w.observe(); o.Latest().Ref != to {
-		w.Fatalf("want %s next, got %+v", to, o.Versions)
-	}
-	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: to}); err != nil {
-		w.Fatal(err)
-	}
-	seen := map[int]bool{}
-	for range 80 {
-		o := w.observe()
-		n := 0
-		for _, i := range o.Instances {
-			if i.Template.Ref == to {
-				n++
-			}
-		}
-		seen[n] = true
-		<-time.After(time.Minute)
-	}
-	if o := w.observe(); !seen[1] || !seen[2] || o.ProviderRollout != nil || o.Group.Template != to || len(o.Instances) != 2 {
-		w.Errorf("want 2 machines of %s one after the other, got %v of them, and %+v in the end", to, seen, o.Instances)
-	}
-}
-
-// TestVMsAreKept holds that machines of an agent pool of type VirtualMachines which AKS deallocates are no members of it.
-func TestVMsAreKept(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
-			ofVMs(s)
-			s.ScaleDownMode = new("Deallocate")
-		})(w.target.Spec)
-		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
-		if err := w.cloud.AKS.ScalePool(clusterName+"/"+poolName, 2); err != nil {
-			w.Fatal(err)
-		}
-		settle()
-		o := w.observe()
-		if o.Group.Size != 2 || len(o.Instances) != 2 || len(o.ExternalStandby) != 1 {
-			w.Errorf("want 2 machines and 1 that is kept, got %+v and %v", o.Instances, o.ExternalStandby)
-		}
-		if err := w.cloud.Stop(o.Instances[0].UID); err != nil {
-			w.Fatal(err)
-		}
-		if o = w.observe(); o.Instances[0].State != pool.Failed || o.Instances[0].Stopped != "stopped" {
-			w.Errorf("want the machine failed that was powered off, got %+v", o.Instances[0])
-		}
-	})
 }
 
 // TestDeletionReadsNoMachines holds that looks at a pool that is being deleted leave its machines as they were read, before and while AKS

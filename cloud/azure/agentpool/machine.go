@@ -48,7 +48,7 @@ type machine struct {
 	// image is the node image that it was made from; empty where that is unknown.
 	image nodeImage
 	// runs is the version of Kubernetes that AKS made it with; zero where it does not tell.
-	runs release
+	runs pool.Version
 	// latest is false if the scale set's model has changed since the machine was made or reimaged.
 	latest bool
 }
@@ -192,14 +192,14 @@ func (r clusterRead) configurationOf(m machine, launched configuration) configur
 	if _, named := out.rolls[body.VMSize]; named && m.size != "" {
 		out.rolls[body.VMSize] = strings.ToLower(m.size)
 	}
-	if m.runs.minor != 0 {
-		if !m.runs.satisfies(launched.version) {
+	if m.runs.Known() {
+		if m.runs.Compare(launched.version) != 0 {
 			out.version = m.runs
 		}
 		return out
 	}
 	others := slices.ContainsFunc(r.machines, func(o machine) bool { return !o.latest })
-	if old := reported(r.pool.text("currentOrchestratorVersion")); old.minor != 0 && !old.satisfies(launched.version) && (!m.latest ||
+	if old := reported(r.pool.text("currentOrchestratorVersion")); old.Known() && old.Compare(launched.version) != 0 && (!m.latest ||
 		!others) {
 		out.version = old
 	}

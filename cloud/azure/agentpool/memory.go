@@ -3,10 +3,10 @@ package agentpool
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -23,11 +23,11 @@ const (
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu sync.Mutex
 	// touch marks shared reads of the managed cluster as out of date.
 	touch func()
 	read  clusterRead
+	// tolerance decides whether the pool is observed without a read that failed.
+	tolerance driverkit.Tolerance
 	// machines are those that were read last, which a write does not discard.
 	machines machinesRead
 	// scaleSet is the name of the scale set behind the agent pool.
@@ -40,6 +40,7 @@ type memory struct {
 	removal removal
 	excess  excess
 	last    lastOperation
+	resize  resizeRefusal
 }
 
 // machinesRead are the machines of an agent pool, and when they were read.
@@ -105,13 +106,19 @@ func (l *lastOperation) restore(remembered []pool.Operation) {
 }
 
 // byOthers reports whether another client began the operation that runs on the agent pool: AKS has one at a time, so that it is another
-// than Muster's last one if that has ended. Where nothing is known of Muster's last one, it is Muster's if the object asks for it.
-func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, asked bool) bool {
+// than Muster's last one if that has ended. Where nothing is known of Muster's last one, also because AKS refuses to tell for good, it is
+// Muster's if the object asks for it. The error is why that is unknown for the moment.
+func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, asked bool) (bool, error) {
 	if l.operation.Token == "" {
-		return !asked
+		return !asked, nil
 	}
-	outcome, err := c.Poll(ctx, l.operation.Token, now)
-	return err == nil && outcome.Done
+	switch outcome, err := c.Poll(ctx, l.operation.Token, now); {
+	case err == nil:
+		return outcome.Done, nil
+	case driverkit.Transient(err):
+		return false, err
+	}
+	return !asked, nil
 }
 
 // touched discards the last reads. It is called before a write, whatever its result.

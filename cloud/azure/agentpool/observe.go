@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -13,66 +12,60 @@ import (
 )
 
 // observe reads what is out of date, and returns the observation.
-func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
+func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
 	read := r.memory.read
-	if foreign := r.t.ownership(read).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: r.unowned(), ResolvedLookups: r.t.Remembered}, nil
+	if own := r.t.ownership(read); own.Conflict() != nil {
+		return own.Observed(r.unowned(), r.t.Remembered), nil
 	}
 	want, failed := r.want()
 	out := pool.Observed{
 		ResolvedLookups: r.t.Remembered, Fresh: read.fresh(r.now), GroupFresh: read.fresh(r.now), Shared: true,
 	}
 	if failed == nil {
-		out.Capacity, failed = r.capacity(ctx, want)
+		failed = r.observeCapacity(ctx, want, &out)
 	}
 	if failed == nil && read.cluster == nil && !r.t.Deleting {
 		failed = r.t.noCluster()
 	}
-	if failed == nil {
-		out.Wanted = want.next.template()
-		out.Wanted.Ref = ""
-	}
-	if read.pool == nil || r.goesWithCluster() {
-		if failed != nil {
-			return out, &cloud.SpecUnsatisfiableError{Err: failed}
-		}
-		out.Versions = []pool.Template{want.next.template()}
-		return out, nil
-	}
-	if failed != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
+	exists := read.pool != nil && !r.goesWithCluster()
+	if err := driverkit.ObserveWanted(&out, want.next.template(), failed, exists); err != nil || !exists {
+		return out, err
 	}
 	r.observePool(ctx, want, &out)
 	return out, nil
 }
 
 // unowned returns the agent pool that has the pool's name and lacks its owner tag; nil if there is none.
-func (r *reader) unowned() *pool.Unowned {
+func (r reader) unowned() *pool.Unowned {
 	read := r.memory.read
 	out := r.t.ownership(read).Unowned(r.t.name)
 	if out != nil {
 		out.Resources, out.CreatedWithCluster, out.Busy = []string{out.Group}, read.createdWithCluster, r.busy()
+		if read.cluster != nil {
+			out.OtherCluster = model.OtherCluster(read.cluster.tags, r.t.Owner.Cluster)
+			out.OfCluster = model.OfCluster(read.cluster.tags, r.t.Owner.Cluster)
+		}
 	}
 	return out
 }
 
 // goesWithCluster reports whether the agent pool is the last System pool of a managed cluster that is being deleted: AKS deletes it with
 // the managed cluster and not before, and the managed cluster's object waits for the objects of its pools.
-func (r *reader) goesWithCluster() bool {
+func (r reader) goesWithCluster() bool {
 	read := r.memory.read
 	return r.t.Deleting && r.t.cluster.Deleting && read.pool.text(body.Mode) == modeSystem && read.cluster.systemPools == 1
 }
 
 // observePool puts the agent pool and its machines into the observation.
-func (r *reader) observePool(ctx context.Context, want wanted, out *pool.Observed) {
+func (r reader) observePool(ctx context.Context, want wanted, out *pool.Observed) {
 	read := r.memory.read
 	cause := r.failure(ctx)
-	out.Versions = driverkit.Configurations(want.next.template(), want.launched.template(), want.next.version.minor != 0)
+	out.Versions = driverkit.Configurations(want.next.template(), want.launched.template(), want.next.version.Known())
 	out.Group = r.group(want)
-	out.TaggedFor = cloud.TaggedFor(func(name string) string { return read.pool.tag(model.OwnTag(name)) })
+	out.TaggedFor = r.t.Claim(model.Spelling, read.pool.tag).TaggedFor
 	members, kept := read.members()
 	out.Instances = read.instances(members, want.launched, r.memory.removal.left(), r.t.field(body.NodeImage))
 	for _, m := range kept {
@@ -80,11 +73,13 @@ func (r *reader) observePool(ctx context.Context, want wanted, out *pool.Observe
 	}
 	out.ProviderRollout = r.rollout(want, cause)
 	if out.ProviderRollout.Runs() {
-		r.memory.last.restore(r.t.Operations)
-		out.ProviderRollout.ByOthers = r.memory.last.byOthers(ctx, r.c, r.now, asksFor(want, out.ProviderRollout))
+		r.whoBegan(ctx, want, out)
 	}
 	if cause != nil {
 		out.Issues = append(out.Issues, *cause)
+	}
+	if want.caveat != nil {
+		out.Caveats = append(out.Caveats, *want.caveat)
 	}
 	out.Issues = append(out.Issues, r.versionIssues(want)...)
 	if r.memory.last.operation.Token != "" {
@@ -92,8 +87,20 @@ func (r *reader) observePool(ctx context.Context, want wanted, out *pool.Observe
 	}
 }
 
+// whoBegan notes whether another client began the rollout that runs. Where that can't be read now, it counts as one that Muster does not
+// recognize, which is not aborted.
+func (r reader) whoBegan(ctx context.Context, want wanted, out *pool.Observed) {
+	roll := out.ProviderRollout
+	r.memory.last.restore(r.t.Operations)
+	others, err := r.memory.last.byOthers(ctx, r.c, r.now, asksFor(want, roll))
+	if roll.ByOthers = others; err != nil {
+		roll.Template.Content = ""
+		out.Issues = append(out.Issues, driverkit.CauseOf(err))
+	}
+}
+
 // group returns the agent pool as package pool describes groups.
-func (r *reader) group(want wanted) *pool.Group {
+func (r reader) group(want wanted) *pool.Group {
 	read := r.memory.read
 	is, launched := read.pool, want.launched.template()
 	g := &pool.Group{
@@ -125,7 +132,7 @@ func (r *reader) group(want wanted) *pool.Group {
 }
 
 // busy returns what AKS does to the agent pool or its cluster while it takes no other write.
-func (r *reader) busy() *pool.Cause {
+func (r reader) busy() *pool.Cause {
 	read := r.memory.read
 	if state := read.pool.state(); !terminal(state) {
 		return &pool.Cause{Reason: state, Message: fmt.Sprintf("AKS is at work on the agent pool: %s", state)}
@@ -150,7 +157,7 @@ func terminal(state string) bool {
 }
 
 // failure returns why the last operation on the agent pool failed, in AKS's words where Muster began it. They are read once.
-func (r *reader) failure(ctx context.Context) *pool.Cause {
+func (r reader) failure(ctx context.Context) *pool.Cause {
 	is, last := r.memory.read.pool, &r.memory.last
 	if !is.gaveUp() {
 		return nil
@@ -173,10 +180,10 @@ func (r *reader) failure(ctx context.Context) *pool.Cause {
 }
 
 // versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
-func (r *reader) versionIssues(want wanted) []pool.Cause {
+func (r reader) versionIssues(want wanted) []pool.Cause {
 	var out []pool.Cause
-	if want.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run " + want.course.path.String()})
+	if want.upgrade.Path.WaitsForControlPlane {
+		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run " + want.upgrade.Path.String()})
 	}
 	if asked, current := reported(r.t.KubernetesVersion), want.launched.version; want.ahead {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
@@ -197,7 +204,7 @@ var rolloutStates = []string{"Upgrading", "UpgradingNodeImageVersion", "Reconcil
 
 // rollout returns the replacement of nodes that runs, or that ended and left machines of another configuration. AKS keeps no record of one
 // that ended well.
-func (r *reader) rollout(want wanted, failure *pool.Cause) *pool.ProviderRollout {
+func (r reader) rollout(want wanted, failure *pool.Cause) *pool.ProviderRollout {
 	is := r.memory.read.pool
 	to := want.launched.renewed() // whatever AKS replaces machines for, the new ones have its newest node image
 	out := &pool.ProviderRollout{ID: to.template().Ref, Template: to.template(), Percent: r.memory.read.percent(to)}

@@ -3,6 +3,9 @@ package agentpool
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +44,8 @@ type managedCluster struct {
 	state, version, nodeGroup string
 	// systemPools is the number of its System pools.
 	systemPools int
+	// tags are its own: it carries those of the ecosystem's provider, which agent pools need not.
+	tags map[string]*string
 }
 
 // agentPool is an agent pool's document.
@@ -63,8 +68,24 @@ func (a *agentPool) tag(name string) string {
 	return ""
 }
 
-// etag returns the tag of this version of the agent pool, for conditions.
+// etag returns the tag of this version of the agent pool, for conditions. AKS does not show it in every version of its API.
 func (a *agentPool) etag() string { return a.text("eTag") }
+
+// progress are the properties that tell how far an operation is.
+var progress = []string{"currentOrchestratorVersion", "status", "virtualMachineNodesStatus"}
+
+// same reports whether two reads show one agent pool, and no change of it but the progress of an operation; nil is one that does not exist.
+func (a *agentPool) same(o *agentPool) bool {
+	if a == nil || o == nil {
+		return a == nil && o == nil
+	}
+	lasting := func(p *agentPool) map[string]any {
+		out := maps.Clone(map[string]any(p.properties))
+		maps.DeleteFunc(out, func(name string, _ any) bool { return slices.Contains(progress, name) })
+		return out
+	}
+	return reflect.DeepEqual(lasting(a), lasting(o))
+}
 
 // state returns the provisioning state.
 func (a *agentPool) state() string { return a.text("provisioningState") }
@@ -93,8 +114,11 @@ func (a *agentPool) number(name string) int {
 	return int(n)
 }
 
-// surge returns how many machines AKS adds while it replaces those of the agent pool; a percentage rounds up.
+// surge returns how many machines AKS adds while it replaces those of the agent pool; a percentage rounds up. AKS adds no spot machines.
 func (a *agentPool) surge() int {
+	if strings.EqualFold(a.text("scaleSetPriority"), "Spot") {
+		return 0
+	}
 	settings, _ := a.properties["upgradeSettings"].(map[string]any)
 	text, ok := settings["maxSurge"].(string)
 	if !ok || text == "" {
@@ -118,23 +142,26 @@ func (a *agentPool) gaveUp() bool {
 	return strings.EqualFold(a.state(), stateFailed) || strings.EqualFold(a.state(), stateCanceled)
 }
 
-// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
-type reader struct {
+// pass is one call for one pool.
+type pass struct {
 	c      *session.Session
 	t      target
 	now    time.Time
 	memory *memory
 }
 
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct{ *pass }
+
 // read reads the managed cluster, the agent pool and its machines, unless the last read is new enough for the pass.
-func (r *reader) read(ctx context.Context) error {
+func (r reader) read(ctx context.Context) error {
 	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
 		return nil
 	}
 	return r.readAgain(ctx)
 }
 
-func (r *reader) readAgain(ctx context.Context) error {
+func (r reader) readAgain(ctx context.Context) error {
 	all, at, err := r.c.ManagedCluster(ctx, r.t.clusterID(), r.t.MaxAge)
 	if err != nil {
 		return err
@@ -152,7 +179,7 @@ func (r *reader) readAgain(ctx context.Context) error {
 		return err
 	}
 	list := machineReader{c: r.c, now: r.now, skew: read.skew, pool: r.t.name, group: read.cluster.nodeGroup}
-	if r.t.ownership(read).Owned {
+	if r.t.ownership(read).Claim.Owned {
 		r.memory.note(read.pool, r.now)
 		if !r.memory.machines.holds(r.t, read.pool, r.now) {
 			err = r.memory.readMachines(ctx, list, read.pool)
@@ -172,9 +199,13 @@ func (r *reader) readAgain(ctx context.Context) error {
 
 // createdWithCluster reports whether an agent pool without an owner tag was created for the object: the object is older than the scale set
 // of the agent pool, and no controller has written the agent pool's ID to it. While a managed cluster is being created AKS takes no other
-// request, so that what appears then was in the request for the managed cluster.
-func (r *reader) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
+// request, so that what appears then was in the request for the managed cluster. AKS does not return when the managed cluster was created.
+// The existing provider tags those that it creates for AzureManagedMachinePools; those of manifests have no such tags.
+func (r reader) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
 	if read.pool.tag(model.TagOwner) != "" || r.t.GroupID != "" || r.t.Spec.Created.IsZero() || r.t.Deleting {
+		return false, nil
+	}
+	if r.t.Spec.Manifest == nil && !model.OfCluster(read.cluster.tags, r.t.Owner.Cluster) {
 		return false, nil
 	}
 	if r.memory.setMade.IsZero() {
@@ -189,7 +220,7 @@ func (r *reader) createdWithCluster(ctx context.Context, read clusterRead, list 
 
 // readNamed reads the agent pool that the object names, where that is another than the pool's own, which does not exist: another tool may
 // have managed the pool before.
-func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
+func (r reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	out := driverkit.NamedGroup{ID: r.t.GroupID}
 	cluster, name := splitGroupID(r.t.GroupID)
 	if name == "" || strings.EqualFold(r.t.GroupID, r.t.groupID()) {
@@ -199,9 +230,13 @@ func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	if err != nil {
 		return out, err
 	}
-	if is := poolOf(all, name); is != nil && is.tag(model.TagOwner) != r.t.Owner.ID {
+	is := poolOf(all, name)
+	if is == nil {
+		return out, nil
+	}
+	if claim := r.t.Claim(model.Spelling, is.tag); !claim.Owned {
 		label := fmt.Sprintf("agent pool %s of managed cluster %s", name, azurev1.SegmentOf(cluster, "managedClusters"))
-		out.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, is.tag(model.TagOwner))
+		out.Conflict = driverkit.NamedConflict(label, name, claim)
 	}
 	return out, nil
 }
@@ -210,7 +245,7 @@ func clusterOf(all session.ManagedCluster) *managedCluster {
 	if all.Properties == nil {
 		return nil
 	}
-	out := &managedCluster{}
+	out := &managedCluster{tags: all.Tags}
 	out.state, _ = all.Properties["provisioningState"].(string)
 	out.nodeGroup, _ = all.Properties["nodeResourceGroup"].(string)
 	if out.version, _ = all.Properties["currentKubernetesVersion"].(string); out.version == "" {

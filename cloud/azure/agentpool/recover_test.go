@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // TestUnfulfilledCapacity holds that machines that AKS could not bring are not counted in the size, so that they are requested again.
@@ -28,6 +29,31 @@ func TestUnfulfilledCapacity(t *testing.T) {
 			w.Errorf("want all machines once there is room, got %+v with %d machines", o.Group, len(o.Instances))
 		}
 	})
+}
+
+// TestMachineDeletedBehindAKS holds that the same size, requested again, brings the machine that another client deleted with Azure's own
+// API, and that AKS shows such an agent pool short of its count or lowers the count.
+func TestMachineDeletedBehindAKS(t *testing.T) {
+	for name, b := range map[string]containerservice.Behavior{"the count stays": {}, "the count is lowered": {LowersCount: true}} {
+		t.Run(name, func(t *testing.T) {
+			inWorldOf(t, b, func(w *world) {
+				w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+				if err := w.cloud.Terminate(w.observe().Instances[0].UID); err != nil {
+					w.Fatal(err)
+				}
+				settle()
+				o := w.observe()
+				lacks := o.Unfilled()
+				if len(o.Instances) != 2 || (lacks == 1) == b.LowersCount || o.Group.Size != 2+lacks || o.Group.State != "Succeeded" {
+					w.Errorf("want an agent pool at rest with two machines, got %+v with %d machines", o.Group, len(o.Instances))
+				}
+				w.start(pool.Step{Kind: pool.Resize, Size: 3})
+				if o = w.observe(); len(o.Instances) != 3 || o.Unfilled() != 0 {
+					w.Errorf("want three machines, got %+v with %d machines", o.Group, len(o.Instances))
+				}
+			})
+		})
+	}
 }
 
 // TestPoweredOffMachineIsAMember holds that an agent pool that keeps machines which are scaled in counts one that another client has
@@ -209,6 +235,7 @@ func TestRolloutsOfOthers(t *testing.T) {
 		runs("a node image, after an operation of Muster", true)
 		forget()
 		runs("likewise, by what the object remembers", true)
+		w.unknownOrigin()
 		w.target.Operations = nil
 		forget()
 		runs("a node image that no client asks for, and nothing is remembered", true)
@@ -233,6 +260,31 @@ func TestRolloutsOfOthers(t *testing.T) {
 		forget()
 		runs("what the object asks for, and nothing is remembered", false)
 	})
+}
+
+// unknownOrigin holds that a rollout is not cancelled while AKS does not answer who began it, and that a refusal for good leaves it to what
+// the object asks for.
+func (w *world) unknownOrigin() {
+	w.Helper()
+	for code, recognized := range map[string]bool{"InternalServerError": false, "AuthorizationFailed": true} {
+		fault := sim.Fault{Kind: sim.ErrorBefore, Action: "Operations_Get", Code: code, Status: 500}
+		if recognized {
+			fault.Status = 403
+		}
+		if err := w.cloud.Faults().Add(fault); err != nil {
+			w.Fatal(err)
+		}
+		o := w.observe()
+		w.cloud.Faults().Clear()
+		if roll := o.ProviderRollout; !roll.Runs() || (roll.Template.Content != "") != recognized {
+			w.Errorf("%s: want a rollout that Muster recognizes to be %t, got %+v", code, recognized, roll)
+		}
+		p := pool.Decide(pool.Desired{Replicas: 2, RolloutPaused: &pool.Cause{Reason: "RolloutPaused", Message: "x"}}, o, w.driver.Traits(),
+			time.Now())
+		if s := p.Step; s != nil && s.Kind == pool.CancelProviderRollout {
+			w.Errorf("%s: want a rollout left that another client began, got %+v", code, s)
+		}
+	}
 }
 
 // TestListBehindARemoval holds that a list which still shows machines that were removed gives no reason to ask for them again.

@@ -10,13 +10,18 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
 )
 
 // writer begins the steps of one pool. What it needs to know it has read first.
-type writer struct{ reader }
+type writer struct {
+	*pass
+	reader reader
+}
 
 // steps maps each step to the method that begins it.
 var steps = driverkit.Steps[*writer]{
@@ -30,21 +35,12 @@ var steps = driverkit.Steps[*writer]{
 	pool.DeleteGroup:           (*writer).deleteGroup,
 }
 
-// start begins the step.
-func (w *writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "an agent pool")
-	if err != nil {
-		return err
+// look reads the pool, unless it was read.
+func (w *writer) look(ctx context.Context, _ pool.Step) error {
+	if !w.memory.read.at.IsZero() {
+		return nil
 	}
-	if w.memory.read.at.IsZero() {
-		if err := w.readAgain(ctx); err != nil {
-			return err
-		}
-	}
-	if err := w.t.ownership(w.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
-		return err
-	}
-	return w.t.withField(run(w, ctx, s))
+	return w.reader.readAgain(ctx)
 }
 
 // there returns the agent pool, or a conflict if it does not exist.
@@ -52,14 +48,28 @@ func (w *writer) there() (*agentPool, error) {
 	return driverkit.Existing(w.memory.read.pool, "agent pool "+w.t.name)
 }
 
-// put sends the agent pool's properties, under a condition on the version of it that was read.
-func (w *writer) put(ctx context.Context, properties body.Properties, r session.ResourceRequest) error {
-	r.Operation, r.Method, r.Path = "AgentPools.CreateOrUpdate", http.MethodPut, w.t.poolID()
+// put sends the agent pool's properties, for an agent pool that is as it was read. AKS checks that itself where it shows an eTag.
+func (w *writer) put(ctx context.Context, properties body.Properties) error {
+	r := session.ResourceRequest{Operation: "AgentPools.CreateOrUpdate", Method: http.MethodPut, Path: w.t.poolID()}
 	is := w.memory.read.pool
+	if is == nil {
+		r.IfNoneMatch = "*"
+	} else {
+		r.IfMatch = is.etag()
+	}
+	if r.IfMatch == "" {
+		if err := w.unchanged(ctx); err != nil {
+			return err
+		}
+	}
 	resizes := is != nil && len(body.Differing(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0
 	r.APIVersion = w.t.version(body.OfVMs(properties), resizes)
 	r.Body = map[string]any{"properties": body.Sent(properties)}
-	return w.send(ctx, r)
+	err := w.send(ctx, r)
+	if resizes && !body.OfVMs(properties) {
+		w.noteResize(properties[body.VMSize], err)
+	}
+	return err
 }
 
 // send sends a request that changes the agent pool, and remembers the operation as a hint.
@@ -72,61 +82,65 @@ func (w *writer) send(ctx context.Context, r session.ResourceRequest) error {
 	return err
 }
 
-// unchanged returns a conflict if the agent pool is not as it was read, for requests for which AKS takes no condition on its version. A
-// pass that a rate budget has held back may rest on an older read: the agent pool may be another owner's by now.
-func (t target) unchanged(ctx context.Context, c *session.Session, read *agentPool) error {
-	if t.MaxAge <= 0 {
+// justRead bounds the age of the exact read on which a request rests for which AKS checks no condition: a pass looks and then
+// writes. To read once more in each pass would use up the rate budget of reads of a managed cluster that is busy for minutes, and no
+// request would be sent.
+const justRead = 2 * time.Second
+
+// unchanged reads the agent pool before a request for which AKS checks no condition on its version, unless it was read right before, and
+// returns a conflict if it is not as it was read: another client may have resized it, or it may be another owner's by now.
+func (w *writer) unchanged(ctx context.Context) error {
+	if w.t.MaxAge <= 0 && w.now.Sub(w.memory.read.at) < justRead {
 		return nil
 	}
-	all, _, err := c.ManagedCluster(ctx, t.clusterID(), 0)
+	all, _, err := w.c.ManagedCluster(ctx, w.t.clusterID(), 0)
 	if err != nil {
 		return err
 	}
-	if is := poolOf(all, t.name); is == nil || is.etag() != read.etag() {
+	if !w.memory.read.pool.same(poolOf(all, w.t.name)) {
 		return &cloud.Error{Kind: cloud.Conflict, Code: codePrecondition,
-			Message: fmt.Sprintf("agent pool %s has changed since it was read", t.name)}
+			Message: fmt.Sprintf("agent pool %s has changed since it was read", w.t.name)}
 	}
 	return nil
 }
 
 // change brings the agent pool to the wanted properties among those of the given effects, and keeps everything else as it is.
-func (w *writer) change(ctx context.Context, effects ...body.Effect) error {
+func (w *writer) change(ctx context.Context, effects ...fields.Effect) error {
 	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
 	wanted := body.Properties{}
 	for name, value := range want.properties {
-		if slices.Contains(effects, body.EffectOf(name)) && name != body.Count {
+		if slices.Contains(effects, body.Fields.Of(name).Effect) && name != body.Count {
 			wanted[name] = value
 		}
 	}
-	resumes := slices.Contains(effects, body.Rolls) && w.memory.read.percent(want.launched) < allPercent
+	resumes := slices.Contains(effects, fields.Rolls) && w.memory.read.percent(want.launched) < allPercent
 	if len(body.Differing(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
 		return nil
 	}
 	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {
 		wanted[body.VMSize] = is.properties[body.VMSize] // AKS changes it alone: the next pass asks for it
 	}
-	return w.put(ctx, body.Merge(wanted, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(wanted, is.properties))
 }
 
 func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
-	return w.change(ctx, body.InPlace)
+	return w.change(ctx, fields.InPlace)
 }
 
 // startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or
 // was aborted is resumed by the same request, whatever AKS has done to the agent pool since.
 func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
-	is, err := w.there()
-	if err != nil {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
@@ -134,7 +148,7 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 		if err := w.t.checkImage(ctx, w.c, want.image); err != nil {
 			return err
 		}
-		if err := w.t.unchanged(ctx, w.c, is); err != nil {
+		if err := w.unchanged(ctx); err != nil {
 			return err
 		}
 		return w.send(ctx, session.ResourceRequest{
@@ -142,23 +156,22 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 			APIVersion: apiVersion,
 		})
 	}
-	return w.change(ctx, body.InPlace, body.Rolls)
+	return w.change(ctx, fields.InPlace, fields.Rolls)
 }
 
 // cancelRollout has AKS abort the rollout that the step names, if it runs.
 func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
-	is, err := w.there()
+	if _, err := w.there(); err != nil {
+		return err
+	}
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
-	want, err := w.want()
-	if err != nil {
-		return err
-	}
-	if roll := w.rollout(want, nil); !roll.Runs() || !slices.Contains(s.Refs, roll.ID) {
+	if roll := w.reader.rollout(want, nil); !roll.Runs() || !slices.Contains(s.Refs, roll.ID) {
 		return nil
 	}
-	if err := w.t.unchanged(ctx, w.c, is); err != nil {
+	if err := w.unchanged(ctx); err != nil {
 		return err
 	}
 	return w.send(ctx, session.ResourceRequest{
@@ -168,7 +181,7 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 
 // createGroup creates the agent pool, unless its name is taken.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
@@ -180,11 +193,11 @@ func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
 	}
 	properties := body.Merge(want.properties, nil)
 	properties[body.Count] = float64(s.Size)
-	err = w.put(ctx, properties, session.ResourceRequest{IfNoneMatch: "*"})
+	err = w.put(ctx, properties)
 	if cloud.CodeOf(err) == codePrecondition {
-		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
+		return driverkit.Confirm(err, w.reader.readAgain(ctx), func() bool {
 			is := w.memory.read.pool
-			return is != nil && w.t.ownership(w.memory.read).Owned && is.state() != stateDeleting
+			return is != nil && w.t.ownership(w.memory.read).Claim.Owned && is.state() != stateDeleting
 		})
 	}
 	if driverkit.MayHaveHappened(err) {
@@ -206,7 +219,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"agent pool %s has %d machines and was to be asked for %d: AKS would choose which go", w.t.name, len(members), s.Size)}
 	}
-	return w.put(ctx, body.Merge(body.Properties{body.Count: float64(s.Size)}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(body.Properties{body.Count: float64(s.Size)}, is.properties))
 }
 
 // remove deletes exactly the given machines. AKS lowers the count by their number.
@@ -243,21 +256,21 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 // nothing else.
 func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	is := w.memory.read.pool
-	if is != nil && w.t.ownership(w.memory.read).Owned {
+	if is != nil && w.t.ownership(w.memory.read).Claim.Owned {
 		return nil
 	}
-	if err := w.t.ownership(w.memory.read).Adoptable(w.unowned()); err != nil {
+	if err := w.t.ownership(w.memory.read).Adoptable(w.reader.unowned()); err != nil {
 		return err
 	}
 	tags := map[string]any{}
-	for name, value := range w.t.Owner.Tags("_") {
+	for name, value := range model.Spelling.Tags(w.t.Owner) {
 		tags[name] = value
 	}
 	// What can't be translated is told by the next look, and adopted all the same.
-	if want, err := w.want(); err == nil {
+	if want, err := w.reader.want(); err == nil {
 		want.takeOverTags(is, tags)
 	}
-	return w.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties))
 }
 
 // deleteGroup deletes the agent pool with its machines.

@@ -1,6 +1,7 @@
 package agentpool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 )
 
@@ -28,14 +30,16 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Managed == nil && t.Spec.Manifest == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	out := target{Target: t, cluster: t.Spec.Cluster, name: t.Spec.Name}
 	if out.cluster.View.ResourceGroup == "" || out.cluster.Name == "" {
 		return target{}, cloud.Invalidf("spec", "the control plane names no managed cluster and resource group yet")
 	}
-	return out, nil
+	object, field := "control plane", "metadata.name"
+	if t.Spec.Manifest != nil {
+		object, field = "manifest of the ManagedCluster", "spec.azureName"
+	}
+	return out, driverkit.CheckPlaces(t.GroupID, append(session.Places(object, out.cluster.View),
+		driverkit.Place{Object: object, Kind: "managed cluster", Field: field, Name: out.cluster.Name})...)
 }
 
 // in is the target in the subscription of its session, where its cluster names none.
@@ -101,7 +105,7 @@ func (t target) tags() azurev1.Tags {
 	if t.Spec.Managed != nil {
 		maps.Copy(out, t.Spec.Managed.AdditionalTags)
 	}
-	maps.Copy(out, t.Owner.Tags("_"))
+	maps.Copy(out, model.Spelling.Tags(t.Owner))
 	return out
 }
 
@@ -127,37 +131,22 @@ func (t target) field(path string) string {
 	if t.Spec.Manifest != nil {
 		return fmt.Sprintf("spec.resources[%d].spec.%s", t.Spec.Manifest.Index, path)
 	}
-	switch property {
-	case body.OrchestratorVersion:
-		return fieldVersion
-	case body.Count:
-		return fieldReplicas
-	}
-	if name, ok := fields[property]; ok {
-		property = name
-	}
+	spec := cmp.Or(body.Fields.Of(property).Spec, "spec."+property)
 	if rest != "" {
-		property += "." + rest
+		spec += "." + rest
 	}
-	return "spec." + property
-}
-
-// fields are the fields of AzureManagedMachinePool whose property has another name.
-var fields = map[string]string{
-	body.VMSize: "sku", body.NodeTaints: "taints", body.Tags: "additionalTags", "vnetSubnetID": "subnetName",
-	body.EnableAutoScaling: "scaling",
-	body.MinCount:          "scaling.minSize", body.MaxCount: "scaling.maxSize",
+	return spec
 }
 
 // ownership returns what decides whether the agent pool with the pool's name may be changed.
 func (t target) ownership(read clusterRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: model.TagOwner, Kind: "agent pool", Rename: "in spec.name",
-		Group: fmt.Sprintf("agent pool %s of managed cluster %s", t.name, t.cluster.Name),
+		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Kind: "agent pool", Rename: "in spec.name",
+		Group:   fmt.Sprintf("agent pool %s of managed cluster %s", t.name, t.cluster.Name),
+		Account: strings.ToLower(t.cluster.View.SubscriptionID), Path: t.cluster.View.ResourceGroup + "/" + t.cluster.Name + "/" + t.name,
 	}
 	if read.pool != nil {
-		o.Owner = read.pool.tag(model.TagOwner)
-		o.Owned = o.Owner == t.Owner.ID || o.Owner == "" && t.AssumeOwned
+		o.Claim = t.Claim(model.Spelling, read.pool.tag)
 	}
 	return o
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-func TestReleaseOf(t *testing.T) {
+func TestVersionOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why, version, want string
@@ -26,45 +26,20 @@ func TestReleaseOf(t *testing.T) {
 		{"another major version", "v2.1.0", "", true},
 		{"a patch that is no number", "v1.31.x", "", true},
 	} {
-		got, err := releaseOf("field", c.version)
+		got, err := versionOf("field", c.version)
 		if (err != nil) != c.refused || err == nil && got.String() != c.want {
 			t.Errorf("%s: want %q (refused: %t), got %q, %v", c.why, c.want, c.refused, got, err)
 		}
 	}
-	if got, err := releaseOf("field", ""); err != nil || got != (release{}) {
+	if got, err := versionOf("field", ""); err != nil || got != (pool.Version{}) {
 		t.Errorf("want no version for an empty text, got %+v, %v", got, err)
 	}
 }
 
-// TestCourse holds the way from one version to another: one minor version at a time, none above the control plane, none back.
-func TestCourse(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		why, current, wanted, controlPlane, next string
-		waits                                    bool
-	}{
-		{"a new pool is created at the wanted version", "", "1.31.2", "1.31.2", "1.31.2", false},
-		{"no version is asked for", "1.31.2", "", "1.31.2", "1.31.2", false},
-		{"as wanted", "1.31.2", "1.31.2", "1.31.2", "1.31.2", false},
-		{"AKS chose the patch", "1.31.2", "1.31", "1.31.2", "1.31.2", false},
-		{"another patch", "1.31.2", "1.31.5", "1.31.5", "1.31.5", false},
-		{"the next minor version", "1.31.2", "1.32.1", "1.32.1", "1.32.1", false},
-		{"two minor versions take two steps", "1.31.2", "1.33.1", "1.33.1", "1.32", false},
-		{"the control plane is behind", "1.31.2", "1.32.1", "1.31.2", "1.31.2", true},
-		{"the control plane is a patch behind", "1.31.2", "1.32.4", "1.32.1", "1.31.2", true},
-		{"an automatic upgrade was faster", "1.32.1", "1.31.2", "1.32.1", "1.32.1", false},
-		{"an automatic upgrade took a newer patch", "1.31.5", "1.31.2", "1.31.5", "1.31.5", false},
-	} {
-		got := courseOf(reported(c.current), reported(c.wanted), reported(c.controlPlane))
-		if got.next != reported(c.next) || got.path.WaitsForControlPlane != c.waits {
-			t.Errorf("%s: want %s (waits: %t), got %s (waits: %t)", c.why, c.next, c.waits, got.next, got.path.WaitsForControlPlane)
-		}
-	}
-}
-
 // readerOver is the reader of a User pool of one machine that was read as given.
-func readerOver(is body.Properties, kubernetes string, machines ...machine) *reader {
-	r := &reader{memory: &memory{read: clusterRead{cluster: &managedCluster{version: "1.33.1", systemPools: 1}, machines: machines}}}
+func readerOver(is body.Properties, kubernetes string, machines ...machine) reader {
+	read := clusterRead{cluster: &managedCluster{version: "1.33.1", systemPools: 1}, machines: machines}
+	r := reader{&pass{memory: &memory{read: read}}}
 	if is != nil {
 		r.memory.read.pool = &agentPool{properties: is}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/permissions/allowed"
 )
@@ -39,40 +40,52 @@ const (
 type source = *aksv1.AgentPoolSource
 
 // newCloud makes a simulated Azure with a managed cluster of one System pool, which runs a version of Kubernetes.
-func newCloud(version string) (*simazure.Cloud, error) {
-	made, err := simazure.New(simazure.Options{Seed: 1})
+func newCloud(version string, b containerservice.Behavior) (*simazure.Cloud, error) {
+	made, err := simazure.New(simazure.Options{Seed: 1, AKS: b})
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(map[string]any{
+	if err := putCluster(made, version, nil); err != nil {
+		return nil, err
+	}
+	return made, made.AKS.RegisterFeature(containerservice.FeatureResize)
+}
+
+// putCluster creates the managed cluster, or writes its tags.
+func putCluster(made *simazure.Cloud, version string, tags map[string]string) error {
+	wanted := map[string]any{
 		"location": simazure.Location, "identity": map[string]any{"type": "SystemAssigned"},
 		"properties": map[string]any{"kubernetesVersion": version[1:], "dnsPrefix": clusterName, "agentPoolProfiles": []any{
 			map[string]any{"name": "system", "mode": "System", "count": 1, "vmSize": simazure.VMSize},
 		}},
-	})
+	}
+	if tags != nil {
+		wanted["tags"] = tags
+	}
+	body, err := json.Marshal(wanted)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at := fmt.Sprintf("%s/subscriptions/%s/resourceGroups/%s/providers/Microsoft.ContainerService/managedClusters/%s?api-version=2025-05-01",
 		endpoint, simazure.SubscriptionID, simazure.ResourceGroup, clusterName)
 	req, err := http.NewRequest(http.MethodPut, at, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Header.Set("Authorization", "Bearer any")
 	req.Header.Set("Content-Type", "application/json")
 	reply, err := sim.Transport{Handler: made}.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := reply.Body.Close(); err != nil {
-		return nil, err
+		return err
 	}
-	if reply.StatusCode != http.StatusCreated {
-		return nil, fmt.Errorf("create a managed cluster: %s", reply.Status)
+	if reply.StatusCode != http.StatusCreated && reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("write a managed cluster: %s", reply.Status)
 	}
 	settle()
-	return made, nil
+	return nil
 }
 
 // settle lets pass what any operation takes.
@@ -135,9 +148,15 @@ type world struct {
 // inWorld runs a test in a fresh world, in virtual time.
 func inWorld(t *testing.T, test func(*world)) {
 	t.Helper()
+	inWorldOf(t, containerservice.Behavior{}, test)
+}
+
+// inWorldOf is inWorld with an AKS that behaves so.
+func inWorldOf(t *testing.T, b containerservice.Behavior, test func(*world)) {
+	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		made, err := newCloud(version)
+		made, err := newCloud(version, b)
 		if err != nil {
 			t.Fatal(err)
 		}

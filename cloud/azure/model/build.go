@@ -39,6 +39,8 @@ type Model struct {
 	// Image that machines boot from.
 	Image Image
 
+	// namedImage is true if the specification names the image.
+	namedImage bool
 	// auto are the network interfaces whose accelerated networking follows from the VM size.
 	auto []int
 	// bootstrap tells contents apart.
@@ -59,7 +61,7 @@ func Build(in Input) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Name: name, Data: in.Bootstrap.Hash(), Image: in.Image, auto: auto, bootstrap: in.Bootstrap}
+	m := &Model{Name: name, Data: in.Bootstrap.Hash(), Image: in.Image, namedImage: Named(spec), auto: auto, bootstrap: in.Bootstrap}
 	m.Set = armcompute.VirtualMachineScaleSet{
 		Location: &spec.Location,
 		SKU:      &armcompute.SKU{Name: &spec.Template.VMSize, Tier: new("Standard")},

@@ -338,6 +338,54 @@ func TestDiskDoesNotShrink(t *testing.T) {
 	}
 }
 
+// TestImageSourceStays holds that a scale set keeps the kind of source of its image, which Azure never changes: the field is named, no
+// machine is stale for it, and everything else is done.
+func TestImageSourceStays(t *testing.T) {
+	image := func(i *azurev1.Image, version string) model.Input {
+		s := seed()
+		s.Template.Image = i
+		in := input(t, s)
+		if i == nil {
+			var err error
+			if in.Image, err = model.ImageOf(s, version, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return in
+	}
+	market := &azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{
+		ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "s"}, Version: "1.2.3", ThirdPartyImage: true}}
+	gallery := &azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "1.0.0"}}
+	other := &azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "h", Name: "n", Version: "1.0.0",
+		SubscriptionID: new("s"), ResourceGroup: new("r")}}
+	own := &azurev1.Image{ID: new("/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/images/i")}
+	const field = "spec.template.image"
+	for _, c := range []struct {
+		why      string
+		from, to model.Input
+		want     []string
+	}{
+		{"Marketplace to gallery", image(market, ""), image(gallery, ""), []string{field}},
+		{"gallery to Marketplace", image(gallery, ""), image(market, ""), []string{field}},
+		{"gallery to an image of the subscription", image(gallery, ""), image(own, ""), []string{field}},
+		{"an image of the subscription to Marketplace", image(own, ""), image(market, ""), []string{field}},
+		{"the default image moves to the gallery with a version", image(nil, "v1.30.3"), image(nil, "v1.30.4"),
+			[]string{"MachinePool spec.template.spec.version"}},
+		{"one gallery to another", image(gallery, ""), image(other, ""), nil},
+		{"one default image of the gallery to the next", image(nil, "v1.36.2"), image(nil, "v1.36.3"), nil},
+	} {
+		before := build(t, c.from)
+		cur := echo(t, before)
+		m, fixed := build(t, c.to).Onto(cur)
+		if stays := c.want != nil; !slices.Equal(fixed, c.want) || (m.Content == before.Content) != stays {
+			t.Errorf("%s: want %v to stay behind and content %s, got %v and %s", c.why, c.want, before.Content, fixed, m.Content)
+		}
+		if got := m.Against(cur).State; c.want != nil && len(got.Differs)+len(got.Drift) > 0 {
+			t.Errorf("%s: want nothing to do, got %+v", c.why, got)
+		}
+	}
+}
+
 // A disk of the host's own is neither taken nor given, and Azure's own upgrades are turned off again.
 func TestWhatAScaleSetIsMadeWith(t *testing.T) {
 	local := seed()

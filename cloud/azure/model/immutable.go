@@ -33,6 +33,7 @@ func (m *Model) fixed(cur Current) []string {
 		}
 	}
 	fields := append(fieldsOf(names), driverkit.Differing(
+		driverkit.Field{Name: imageField(m.namedImage), Differs: m.otherSource(cur)},
 		driverkit.Field{Name: fieldSpot, Differs: isSpot(is) != isSpot(wanted)},
 		driverkit.Field{Name: fieldEphemeral, Differs: ephemeral(is) != ephemeral(wanted)},
 		driverkit.Field{Name: fieldOSDiskSize, Differs: m.smaller(cur.profile().StorageProfile)},

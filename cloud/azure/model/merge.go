@@ -25,10 +25,19 @@ func (m *Model) Onto(cur Current) (*Model, []string) {
 	if storage := m.storageOnto(is.StorageProfile, there, wanted); storage != nil {
 		profile.StorageProfile, kept = storage, true
 	}
+	if m.otherSource(cur) {
+		storage := *profile.StorageProfile
+		storage.ImageReference = sent(is.StorageProfile.ImageReference)
+		profile.StorageProfile, kept = &storage, true
+	}
 	if !kept {
 		return m, fields
 	}
-	return m.with(profile), fields
+	out := m.with(profile, m.Set.Plan)
+	if m.otherSource(cur) {
+		out = m.with(profile, cur.Set.Plan) // the plan is the image's
+	}
+	return out, fields
 }
 
 // storageOnto is the storage with what stays of the disk of the operating system, nil where nothing has to: a disk does not shrink, and
@@ -64,11 +73,11 @@ func spelled(is *armcompute.CachingTypes) *armcompute.CachingTypes {
 	return is
 }
 
-// with is the model with another profile of machines, and the content that follows from it.
-func (m *Model) with(profile armcompute.VirtualMachineScaleSetVMProfile) *Model {
+// with is the model with another profile of machines and plan, and the content that follows from it.
+func (m *Model) with(profile armcompute.VirtualMachineScaleSetVMProfile, plan *armcompute.Plan) *Model {
 	out, properties := *m, *m.Set.Properties
 	properties.VirtualMachineProfile = &profile
-	out.Set.Properties = &properties
+	out.Set.Properties, out.Set.Plan = &properties, plan
 	content, err := out.content()
 	if err != nil {
 		return m

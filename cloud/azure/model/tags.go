@@ -100,7 +100,7 @@ func (m *Model) tags(owner cloud.Owner, user map[string]string) map[string]*stri
 	for name, value := range user {
 		set(name, value)
 	}
-	for name, value := range owner.Tags(between) {
+	for name, value := range Spelling.Tags(owner) {
 		set(name, value)
 	}
 	set(TagContent, m.Content)
@@ -254,7 +254,7 @@ func Adopt(is map[string]*string, owner cloud.Owner) map[string]*string {
 	if tags == nil {
 		tags = map[string]*string{}
 	}
-	for name, value := range owner.Tags(between) {
+	for name, value := range Spelling.Tags(owner) {
 		if other, ok := nameLike(tags, name); ok {
 			delete(tags, other)
 		}
@@ -279,6 +279,14 @@ func OtherCluster(tags map[string]*string, cluster string) string {
 	}
 	return other
 }
+
+// OfCluster reports whether the ecosystem's tags say that a resource belongs to the cluster.
+func OfCluster(tags map[string]*string, cluster string) bool {
+	return cluster != "" && Tag(tags, tagClusterPrefix+cluster) == "owned"
+}
+
+// Spelling is how Azure's tags say whose a resource is.
+var Spelling = cloud.Spelling{Key: OwnTag}
 
 // OwnTag returns the name of a tag that says whose a scale set is, from its name without the domain.
 func OwnTag(name string) string { return ownPrefix + name }

@@ -16,6 +16,8 @@ const AgentPoolsVersion = "2025-08-01"
 type ManagedCluster struct {
 	// Properties are the managed cluster's; nil where it does not exist.
 	Properties map[string]any
+	// Tags are the managed cluster's.
+	Tags map[string]*string
 	// Pools are the properties of its agent pools, by name in small letters. They are shared by all pools and must not be changed.
 	Pools map[string]map[string]any
 	// Skew is how far Azure's clock is ahead of Muster's.
@@ -56,6 +58,12 @@ func managedClusterOf(reply ResourceReply) ManagedCluster {
 	out := ManagedCluster{Properties: map[string]any{}, Pools: map[string]map[string]any{}, Skew: reply.Skew}
 	if properties, ok := reply.Body["properties"].(map[string]any); ok {
 		out.Properties = properties
+	}
+	tags, _ := reply.Body["tags"].(map[string]any)
+	out.Tags = map[string]*string{}
+	for name, value := range tags {
+		text, _ := value.(string)
+		out.Tags[name] = &text
 	}
 	profiles, _ := out.Properties["agentPoolProfiles"].([]any)
 	for _, p := range profiles {

@@ -3,7 +3,6 @@ package session
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
 // opToken is the operation of a refusal of the token service.
@@ -46,29 +46,17 @@ func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now ti
 		wordless(e, token)
 		return
 	}
-	status := token.RawResponse.StatusCode
 	body, _ := runtime.Payload(token.RawResponse)
 	var is struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
 	_ = json.Unmarshal(body, &is)
-	e.Code, e.Message = is.Error, Clean(is.Description)
+	said := refusal.Said{Code: is.Error, Message: is.Description, Status: token.RawResponse.StatusCode}
 	if code := entraCode.FindString(is.Description); code != "" {
-		e.Code = code
-		e.Message = strings.TrimPrefix(strings.TrimPrefix(e.Message, code), ": ")
+		said.Code, said.Message = code, strings.TrimPrefix(strings.TrimPrefix(is.Description, code), ": ")
 	}
-	switch {
-	case status == http.StatusTooManyRequests:
-		e.Kind, e.After = cloud.Throttled, wire.RetryAfter(token.RawResponse.Header, now)
-	case status >= http.StatusInternalServerError:
-		e.Kind, e.After = cloud.Unavailable, wire.RetryAfter(token.RawResponse.Header, now)
-	default:
-		e.Kind = cloud.Denied
-	}
-	if e.Code == "" {
-		e.Code = cloud.CodeNoCredentials
-	}
+	table.Token(e, said, token.RawResponse.Header, now)
 }
 
 // wordless gives code and message to an error that is not Azure's own.
@@ -78,8 +66,7 @@ func wordless(e *cloud.Error, err error) {
 		e.Message = "no usable credentials were found: check the identity of the cluster, or the environment of the controller"
 		return
 	}
-	unanswered := cloud.NoResponse(e.Op, err)
-	e.Code, e.Message = unanswered.Code, unanswered.Message
+	refusal.Unanswered(e, err)
 }
 
 // withoutCredentials reports whether there was nothing to ask for a token with.

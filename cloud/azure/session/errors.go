@@ -1,10 +1,9 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
-	"slices"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
 // codeNotFound is what a 404 without words is known by.
@@ -34,15 +34,10 @@ func Refusal(err error, now time.Time) error {
 		return byWhom(&refused, by)
 	}
 	e, target := &cloud.Error{Kind: cloud.Unavailable, Op: call}, ""
-	var held *wire.RateLimitedError
 	var reply *azcore.ResponseError
 	var token *azidentity.AuthenticationFailedError
-	var unsent *astray
 	switch {
-	case errors.As(err, &held):
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
-	case errors.As(err, &unsent):
-		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
+	case refusal.Unsent(e, err):
 	case errors.As(err, &token):
 		ofToken(e, token, now)
 	case errors.As(err, &reply):
@@ -61,7 +56,7 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 		// What can't be read says nothing: the status and the code in the header remain.
 		body, _ = runtime.Payload(reply.RawResponse)
 	}
-	if kind := cloud.KindOfStatus(reply.StatusCode); kind == cloud.Invalid && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+	if refusal.NotFromService(reply.StatusCode, body) {
 		*e = *cloud.NotFromService(e.Op, reply.StatusCode)
 		return ""
 	}
@@ -78,72 +73,103 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 
 // classify sorts what was said, and the status that it was said with, into a kind.
 func (s said) classify(e *cloud.Error, status int) {
-	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
+	table.Describe(e, refusal.Said{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
 }
 
-// codes are the documented error codes whose kind does not follow from their name or from the status.
-var codes = map[cloud.ErrorKind][]string{
-	cloud.Throttled: {
-		"OperationNotAllowed_TooManyRequests", "ResourceCollectionRequestsThrottled", "ResourceRequestsThrottled",
-		"SubscriptionRequestsThrottled", "TenantRequestsThrottled", "TooManyRequests", "TooManyRequestsReceived",
+// table holds the codes and texts of Azure's refusals. Case does not count in codes.
+var table = refusal.New(refusal.Table{
+	Spelling: strings.ToLower,
+	Codes: map[cloud.ErrorKind][]string{
+		cloud.Throttled: {
+			"OperationNotAllowed_TooManyRequests", "ResourceCollectionRequestsThrottled", "ResourceRequestsThrottled",
+			"SubscriptionRequestsThrottled", "TenantRequestsThrottled", "TooManyRequests", "TooManyRequestsReceived",
+		},
+		cloud.Conflict: {
+			"AnotherOperationInProgress", "AttachDiskWhileBeingDetached", "Canceled", "ConcurrentRequestConflict", "ConditionNotMet", "Conflict",
+			"ConflictingConcurrentWrite", "ConflictingConcurrentWriteNotAllowed", "InUseSubnetCannotBeDeleted",
+			"NotLatestOperation", "OperationPreempted", "PreconditionFailed",
+			"PrincipalNotFound", "ReferencedResourceNotProvisioned", "ResourceGroupBeingDeleted", "RetryableError",
+			"RetryableErrorDueToAnotherOperation", "RoleAssignmentExists", "VMMarkedForDeletion",
+		},
+		cloud.Capacity: {
+			"AllocationFailed", "AllocationTimedOut", "CapacityReservationFull", "OverconstrainedAllocationRequest",
+			"OverconstrainedZonalAllocationRequest", "PublicIPCountLimitExceededByVMScaleSet", "ResourceCountExceedsLimitDueToTemplate",
+			"SkuNotAvailable", "SpotVMQuotaExceeded", "SubnetIsFull", "ZonalAllocationFailed",
+		},
+		cloud.Denied: {
+			"AuthenticationFailed", "AuthorizationFailed", "DenyAssignmentAuthorizationFailed", "DisallowedOperation",
+			"DisallowedProvider", "ExpiredAuthenticationToken", "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant",
+			"LinkedAccessCheckFailed", "LinkedAuthorizationFailed", "MarketplacePurchaseEligibilityFailed", "MissingSubscriptionRegistration",
+			"ReadOnlyDisabledSubscription", "RequestDisallowedByPolicy", "ResourcePurchaseValidationFailed", "ScopeLocked",
+			"SubscriptionNotFound", "SubscriptionNotRegistered",
+		},
+		cloud.Invalid: {
+			"BadRequest", "ConflictingUserInput", "ImageNotFound", "GalleryImageNotFound", "NotSupported", "PlatformImageNotFound",
+			"PropertyChangeNotAllowed", "SkuNotSupported",
+		},
+		cloud.Unavailable: {
+			"GatewayTimeout", "InternalExecutionError", "InternalOperationError", "InternalServerError",
+			"NetworkingInternalOperationError", "ServerTimeout", "ServiceUnavailable",
+		},
 	},
-	cloud.Conflict: {
-		"AnotherOperationInProgress", "AttachDiskWhileBeingDetached", "Canceled", "ConcurrentRequestConflict", "ConditionNotMet", "Conflict",
-		"ConflictingConcurrentWrite", "ConflictingConcurrentWriteNotAllowed", "ConflictingUserInput", "InUseSubnetCannotBeDeleted",
-		"OperationPreempted", "PreconditionFailed",
-		"PrincipalNotFound", "ReferencedResourceNotProvisioned", "ResourceGroupBeingDeleted", "RetryableError",
-		"RetryableErrorDueToAnotherOperation", "RoleAssignmentExists", "VMMarkedForDeletion",
+	Manners: []refusal.Manner{
+		{Suffix: "allocationfailed", Kind: cloud.Capacity}, {Suffix: "allocationrequest", Kind: cloud.Capacity},
+		{Suffix: "quotaexceeded", Kind: cloud.Capacity}, {Suffix: "limitreached", Kind: cloud.Capacity},
+		{Suffix: "limitexceeded", Kind: cloud.Capacity}, {Suffix: "throttled", Kind: cloud.Throttled},
+		{Suffix: "authorizationfailed", Kind: cloud.Denied}, {Suffix: "beingdeleted", Kind: cloud.Conflict},
+		{Prefix: "invalid", Kind: cloud.Invalid}, {Prefix: "unsupported", Kind: cloud.Invalid}, {Suffix: "notfound", Kind: cloud.Invalid},
+		{Suffix: "notsupported", Kind: cloud.Invalid}, {Suffix: "required", Kind: cloud.Invalid},
 	},
-	cloud.Capacity: {
-		"AllocationFailed", "AllocationTimedOut", "CapacityReservationFull", "OverconstrainedAllocationRequest",
-		"OverconstrainedZonalAllocationRequest", "PublicIPCountLimitExceededByVMScaleSet", "ResourceCountExceedsLimitDueToTemplate",
-		"SkuNotAvailable", "SpotVMQuotaExceeded", "SubnetIsFull", "ZonalAllocationFailed",
-	},
-	cloud.Denied: {
-		"AuthenticationFailed", "AuthorizationFailed", "DenyAssignmentAuthorizationFailed", "DisallowedOperation",
-		"DisallowedProvider", "ExpiredAuthenticationToken", "InvalidAuthenticationToken", "InvalidAuthenticationTokenTenant",
-		"LinkedAccessCheckFailed", "LinkedAuthorizationFailed", "MarketplacePurchaseEligibilityFailed", "MissingSubscriptionRegistration",
-		"ReadOnlyDisabledSubscription", "RequestDisallowedByPolicy", "ResourcePurchaseValidationFailed", "ScopeLocked",
-		"SubscriptionNotFound", "SubscriptionNotRegistered",
-	},
-	cloud.Invalid: {
-		"BadRequest", "ImageNotFound", "GalleryImageNotFound", "NotSupported", "PlatformImageNotFound", "PropertyChangeNotAllowed",
-		"SkuNotSupported",
-	},
-	cloud.Unavailable: {
-		"GatewayTimeout", "InternalExecutionError", "InternalOperationError", "InternalServerError",
-		"NetworkingInternalOperationError", "ServerTimeout", "ServiceUnavailable",
-	},
-}
+	Absent:    []string{codeNotFound, "ResourceNotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "RoleAssignmentNotFound"},
+	Rewritten: refusal.Dropped(marked, stamped, instant, again),
+	Places:    []refusal.Place{{Name: quotaName, Label: "quota "}, {Name: sizeName}, {Name: zoneName, Label: "zone "}, {Name: placeName}},
+})
 
-// kinds is codes the other way round, in small letters.
-var kinds = driverkit.KindsByCode(codes, strings.ToLower)
+// codeNotAllowed is Azure's code of what is not allowed now, or never, with the status of a conflict in both cases.
+const codeNotAllowed = "operationnotallowed"
+
+// racing are the words of a refusal by which the same request may be accepted once something else has ended.
+var racing = regexp.MustCompile(`(?i)in progress|another operation|marked for deletion|being (?:deleted|created|updated|changed)|` +
+	`reached its limit of \d+ models|\b(?:re)?try(?:ing)? again|please (?:wait|retry)|concurrent|is (?:currently )?(?:stopped|deallocated)|not there yet`)
 
 // kindOf is the kind of what was said: by the code, by the words where one code serves for much, else by the status.
 func kindOf(s said, status int) cloud.ErrorKind {
 	if status == http.StatusTooManyRequests {
 		return cloud.Throttled
 	}
-	message := strings.ToLower(s.Message)
-	if code := strings.ToLower(s.Code); code == "operationnotallowed" || code == "" || code == "badrequest" {
-		switch {
-		case strings.Contains(message, "quota"):
-			return cloud.Capacity
-		case strings.Contains(message, "too many requests"):
-			return cloud.Throttled
-		}
+	if kind, ok := kindOfWords(s); ok {
+		return kind
 	}
-	if strings.Contains(message, "is not an active virtual machine scale set vm instanceid") {
-		// Another client was faster: the list is to be read again.
-		return cloud.Conflict
-	}
-	if kind, ok := kindOfCode(s.Code); ok {
+	if kind, ok := table.Kind(s.Code); ok {
 		return kind
 	}
 	if kind, ok := kindWithin(s); ok {
 		return kind
 	}
+	if status == http.StatusConflict && s.final() {
+		return cloud.Invalid
+	}
 	return cloud.KindOfStatus(status)
+}
+
+// kindOfWords is the kind of a refusal whose code says too little.
+func kindOfWords(s said) (cloud.ErrorKind, bool) {
+	code, message := strings.ToLower(s.Code), strings.ToLower(s.Message)
+	vague := code == codeNotAllowed || code == "" || code == "badrequest"
+	switch {
+	case vague && strings.Contains(message, "quota"):
+		return cloud.Capacity, true
+	case vague && strings.Contains(message, "too many requests"):
+		return cloud.Throttled, true
+	case strings.Contains(message, "is not an active virtual machine scale set vm instanceid"):
+		return cloud.Conflict, true // another client was faster: the list is to be read again
+	}
+	return "", false
+}
+
+// final reports whether what is not allowed is not allowed later either: the refusal is an answer and no race.
+func (s said) final() bool {
+	return strings.ToLower(s.Code) == codeNotAllowed && s.Message != "" && !racing.MatchString(s.Message)
 }
 
 // kindWithin is the kind of a failure of an agent pool: AKS repeats the code of what refused its own request within its words.
@@ -153,52 +179,15 @@ func kindWithin(s said) (cloud.ErrorKind, bool) {
 	}
 	words := strings.FieldsFunc(s.Message, func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, word := range words {
-		if kind, ok := kinds[strings.ToLower(word)]; ok && (kind == cloud.Capacity || kind == cloud.Denied) {
+		if kind, ok := table.Known(word); ok && (kind == cloud.Capacity || kind == cloud.Denied) {
 			return kind, true
 		}
 	}
 	return "", false
 }
 
-// kindOfCode is the kind of an error code: by the table, else by the manner in which Azure names its codes.
-func kindOfCode(code string) (cloud.ErrorKind, bool) {
-	code = strings.ToLower(code)
-	if kind, ok := kinds[code]; ok {
-		return kind, true
-	}
-	for _, manner := range []struct {
-		is    func(string, string) bool
-		words string
-		kind  cloud.ErrorKind
-	}{
-		{strings.HasSuffix, "allocationfailed", cloud.Capacity},
-		{strings.HasSuffix, "allocationrequest", cloud.Capacity},
-		{strings.HasSuffix, "quotaexceeded", cloud.Capacity},
-		{strings.HasSuffix, "limitreached", cloud.Capacity},
-		{strings.HasSuffix, "limitexceeded", cloud.Capacity},
-		{strings.HasSuffix, "throttled", cloud.Throttled},
-		{strings.HasSuffix, "authorizationfailed", cloud.Denied},
-		{strings.HasSuffix, "beingdeleted", cloud.Conflict},
-		{strings.HasPrefix, "invalid", cloud.Invalid},
-		{strings.HasPrefix, "unsupported", cloud.Invalid},
-		{strings.HasSuffix, "notfound", cloud.Invalid},
-		{strings.HasSuffix, "notsupported", cloud.Invalid},
-		{strings.HasSuffix, "required", cloud.Invalid},
-	} {
-		if manner.is(code, manner.words) {
-			return manner.kind, true
-		}
-	}
-	return "", false
-}
-
-// absences are the codes that say that the thing itself does not exist, not something that it names.
-var absences = []string{codeNotFound, "ResourceNotFound", "ResourceGroupNotFound", "ParentResourceNotFound", "RoleAssignmentNotFound"}
-
 // Absent reports whether the call failed because what it names does not exist (any more).
-func Absent(err error) bool {
-	return slices.ContainsFunc(absences, func(code string) bool { return strings.EqualFold(code, cloud.CodeOf(err)) })
-}
+func Absent(err error) bool { return table.IsAbsent(err) }
 
 // Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {

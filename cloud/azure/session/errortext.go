@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-
-	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // depthMost bounds how deep refusals within refusals are read.
@@ -110,35 +108,13 @@ var (
 	stamped = regexp.MustCompile(`(?i)[(\[,;]?\s*timestamp:?\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?[)\]]?`)
 	instant = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`)
 	again   = regexp.MustCompile(`(?i)\s*please (?:re)?try (?:again )?after '?\d+'? seconds\.?`)
-)
 
-// Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and the sentences that
-// only lead somewhere else.
-func Clean(message string) string {
-	for _, drop := range []*regexp.Regexp{marked, stamped, instant, again} {
-		message = drop.ReplaceAllString(message, "")
-	}
-	return driverkit.WithoutLinks(message)
-}
-
-var (
+	// The quota, size, zone and location that a capacity message names.
 	quotaName = regexp.MustCompile(`(?i)approved (.{1,60}?) quota`)
 	placeName = regexp.MustCompile(`(?i)\blocation:? '?([a-z]+[0-9]?)\b'?`)
 	zoneName  = regexp.MustCompile(`(?i)\bzones?:? '?([1-9](?:, ?[1-9])*)\b'?`)
 	sizeName  = regexp.MustCompile(`\b(?:Standard|Basic)_\w+`)
 )
 
-// where is the quota, size, zone and location that a capacity message names.
-func where(message string) string {
-	var parts []string
-	for _, p := range []struct {
-		name *regexp.Regexp
-		form string
-	}{{quotaName, "quota "}, {sizeName, ""}, {zoneName, "zone "}, {placeName, ""}} {
-		found := p.name.FindStringSubmatch(message)
-		if len(found) > 0 && found[len(found)-1] != "" {
-			parts = append(parts, p.form+found[len(found)-1])
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+// Clean returns a message without what differs from one request to the next, and without the sentences that only lead somewhere else.
+func Clean(message string) string { return table.Clean(message) }

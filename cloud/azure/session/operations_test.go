@@ -55,6 +55,10 @@ func TestPoll(t *testing.T) {
 		{"it runs", answer{status: 200, body: `{"status":"InProgress"}`}, Outcome{}, ""},
 		{"it runs, without a word", answer{status: 202}, Outcome{}, ""},
 		{"it has succeeded: nothing more is asked", answer{status: 200, body: `{"status":"Succeeded"}`}, Outcome{Done: true}, ""},
+		{"it runs, and AKS shows an error that is none", answer{status: 200, body: `{"status":"InProgress","error":{"code":"NotLatestOperation",` +
+			`"message":"Expected goal state for managed cluster not saved yet."}}`}, Outcome{}, ""},
+		{"it has succeeded, and AKS shows an error that is none", answer{status: 200, body: `{"status":"Succeeded","error":{"code":` +
+			`"NotLatestOperation","message":"Cannot proceed with the operation."}}`}, Outcome{Done: true}, ""},
 		{"it is over, without a word", answer{status: 200}, Outcome{Done: true}, ""},
 		{
 			"it has failed in one instance, and the words within count",

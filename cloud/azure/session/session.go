@@ -19,6 +19,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
@@ -76,6 +77,7 @@ type Session struct {
 	catalogue catalogue
 	sets      *sets
 	shared    *sweep.Sweep[Set]
+	grouped   *sweep.Sweep[[]*armcompute.VirtualMachineScaleSet]
 	// sharedMachines are the machines of scale sets in mode Flexible.
 	sharedMachines *sweep.Sweep[Machines]
 	// managed are managed clusters with their agent pools.
@@ -115,6 +117,15 @@ func New(o Options) (*Sessions, error) {
 
 // Now is the clock's time.
 func (s *Sessions) Now() time.Time { return s.options.Now() }
+
+// Places returns the names of where the groups of a cluster are, which the object in question has.
+func Places(object string, cluster azurev1.ClusterView) []driverkit.Place {
+	return []driverkit.Place{
+		{Object: object, Kind: "subscription", Field: "spec.subscriptionID", Name: cluster.SubscriptionID},
+		{Object: object, Kind: "resource group", Field: "spec.resourceGroup", Name: cluster.ResourceGroup},
+		{Object: object, Kind: "location", Field: "spec.location", Name: cluster.Location},
+	}
+}
 
 // Of gives the session of a cluster: its cloud, subscription, location and identity. No identity is the controller with the
 // credentials of its own surroundings.
@@ -198,6 +209,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 		}
 	}
 	made.sets, made.shared = newSets(made.ScaleSets, subscription, s.options)
+	made.grouped = newGrouped(made.ScaleSets, s.options.Now)
 	made.sharedMachines = newMachines(made.VMs, made.sets, s.options)
 	made.managed = newManagedClusters(made, s.options)
 	return made, nil

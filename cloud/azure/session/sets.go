@@ -122,6 +122,28 @@ func (s *Session) Set(ctx context.Context, group, name string, maxAge time.Durat
 	return answer.Value, answer.At, err
 }
 
+// newGrouped makes the sweep over all scale sets of a resource group: keys are the names of resource groups as pools spell them.
+func newGrouped(client *armcompute.VirtualMachineScaleSetsClient, now func() time.Time) *sweep.Sweep[[]*armcompute.VirtualMachineScaleSet] {
+	type page = armcompute.VirtualMachineScaleSetsClientListResponse
+	some := func(ctx context.Context, groups []string, found func(string, []*armcompute.VirtualMachineScaleSet)) error {
+		for _, group := range groups {
+			list, err := Listed(ctx, client.NewListPager(group, nil), func(p page) []*armcompute.VirtualMachineScaleSet { return p.Value }, now())
+			if err != nil && !Absent(err) {
+				return err
+			}
+			found(group, list)
+		}
+		return nil
+	}
+	return sweep.New(sweep.Options[[]*armcompute.VirtualMachineScaleSet]{Some: some, Now: now})
+}
+
+// SetsOf returns the scale sets of a resource group; none if there is no such group. They are shared and must not be changed.
+func (s *Session) SetsOf(ctx context.Context, group string, maxAge time.Duration) ([]*armcompute.VirtualMachineScaleSet, error) {
+	answer, err := s.grouped.Get(ctx, group, maxAge)
+	return answer.Value, err
+}
+
 // TouchSet is called before and after a write that concerns a scale set or its machines: what was read of them before is out of date.
 func (s *Session) TouchSet(group, name string) {
 	key := s.sets.key(group, name)

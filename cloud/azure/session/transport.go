@@ -1,13 +1,13 @@
 package session
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
 const (
@@ -25,22 +25,11 @@ type sender struct {
 	call wire.Call
 }
 
-// astray is a request that would have carried a token to another host.
-type astray struct{ host string }
-
-// Error names the host.
-func (a *astray) Error() string {
-	return fmt.Sprintf("the request was not sent: it leads to %q, which is not Azure Resource Manager", a.host)
-}
-
-// NonRetriable keeps the SDK from trying again.
-func (a *astray) NonRetriable() {}
-
 // Do sends one request. Addresses come out of replies and out of what objects remember of an operation too: one that leads elsewhere
 // gets no token.
 func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	if s.host != "" && !within(req.URL.Host, s.host) {
-		return nil, &astray{host: req.URL.Host}
+		return nil, &refusal.Astray{Host: req.URL.Host, Not: "not Azure Resource Manager"}
 	}
 	named := req.WithContext(wire.WithCall(req.Context(), s.named(req)))
 	reply, err := s.to.RoundTrip(named)

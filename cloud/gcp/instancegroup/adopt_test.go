@@ -139,6 +139,7 @@ func TestGroupOfEcosystem(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		const name = clusterName + "-" + poolName
 		w.otherTools(name, clusterName)
+		w.target.Search = cloud.Search{Tagged: true, Provider: true}
 		o := w.observe()
 		if o.OwnershipConflict == nil || !strings.Contains(o.OwnershipConflict.Message, "muster.dev/adopt: "+name) {
 			w.Errorf("want the group and the annotation named, got %+v", o.OwnershipConflict)
@@ -146,7 +147,7 @@ func TestGroupOfEcosystem(t *testing.T) {
 		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 1}); cloud.KindOf(err) != cloud.Conflict {
 			w.Errorf("want no other group created, got %v", err)
 		}
-		w.target.Owner.GroupName = "another"
+		w.target.Owner.GroupName, w.target.Search.Provider = "another", false
 		if o = w.observe(); o.OwnershipConflict != nil {
 			w.Errorf("want another group to be created by its name, got %+v", o.OwnershipConflict)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/specs"
 )
 
 func TestContractZonal(t *testing.T) { suite(zone).Run(t) }
@@ -35,6 +36,7 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 			return placed{made, len(zones) == 1}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
+		Published:         specs.GoogleRequest,
 		Pool:              func() specification { return source(zones...) },
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" }),
@@ -50,8 +52,11 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 			"spec.subnet":       spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Subnet = new("nope") }),
 		},
 		TemplateName: func(o cloud.Owner, t pool.Template) string { return template.Name(groupName(o), o, t) },
-		AskedTag:     "stage", FixedTag: template.LabelCluster,
-		Many: 510, ManyInPage: 100, SteadyReads: 2, Secondary: []string{"machineTypes.get", "instances.get", "instances.list",
+		AskedTag:     "stage", Spelling: template.Spelling,
+		Many: 510, ManyInPage: 100, SteadyReads: 2,
+		Primary: []string{"instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances", "regionInstanceGroupManagers.get",
+			"regionInstanceGroupManagers.listManagedInstances", "instanceTemplates.list"},
+		Secondary: []string{"machineTypes.get", "instances.get", "instances.list",
 			"instanceTemplates.get", "zoneOperations.get", "regionOperations.get"},
 		Name: groupName,
 		GroupID: func(name string) string {

@@ -8,6 +8,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
@@ -149,17 +150,5 @@ func (r reader) unchangeable(is *compute.InstanceGroupManager) []string {
 // labelChanges returns the labels that the group lacks, and the keys of those that it has beside what is wanted. Muster's own bookkeeping
 // is left alone.
 func (w wanted) labelChanges(is map[string]string) (set map[string]string, removed []string) {
-	set = map[string]string{}
-	for key, value := range w.labels {
-		if has, ok := is[key]; !ok || has != value {
-			set[key] = value
-		}
-	}
-	for key := range is {
-		if _, ok := w.labels[key]; !ok && key != template.LabelSurge {
-			removed = append(removed, key)
-		}
-	}
-	slices.Sort(removed)
-	return set, removed
+	return fields.Changes(w.labels, is, func(key string) bool { return key != template.LabelSurge })
 }

@@ -176,8 +176,8 @@ func byAge(a, b time.Time) int {
 const singleReads = 2
 
 // detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one
-// of these reads is denied, all that they would tell stays unknown: some of it would put instances into another order. What was read before
-// one that is held back or fails is kept: a pass that read it again each time would never come to an end.
+// of these reads fails, all that they would tell stays unknown: some of it would put instances into another order. What was read before
+// one that is held back is kept: a pass that read it again each time would never come to an end.
 func (r *groupReader) detail(ctx context.Context, list []instance, base string) error {
 	unknown := map[string][]string{}
 	for _, i := range list {
@@ -232,14 +232,12 @@ func (r *groupReader) listZone(ctx context.Context, zone, base string) (found []
 	return found, err
 }
 
-// tolerate keeps a refusal for lack of permission of a read that an observation can do without. Any other error is returned.
+// tolerate keeps the failure of a read that an observation can do without, and returns the error unless the observation goes on.
 func (r *groupReader) tolerate(err error) error {
-	if cloud.KindOf(err) != cloud.Denied {
-		return err
+	if failed := r.memory.tolerance.Tolerate(r.now, err); failed != nil {
+		return failed
 	}
-	if r.memory.denied == nil {
-		r.memory.denied = err
-	}
+	r.memory.unread = cmp.Or(r.memory.unread, err)
 	return nil
 }
 

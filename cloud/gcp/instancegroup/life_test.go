@@ -71,6 +71,28 @@ func TestPolicyOfOthers(t *testing.T) {
 	})
 }
 
+// TestChangedSinceItWasRead holds that a group is changed only as it was read: what another client has changed meanwhile is read first.
+func TestChangedSinceItWasRead(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(1)
+		path := "zones/" + zone + "/instanceGroupManagers/" + w.cloud.State().Groups[0].Name
+		others := map[string]any{"instanceLifecyclePolicy": map[string]any{"forceUpdateOnRepair": "YES"}}
+		w.send(http.MethodPatch, path, others)
+		o := w.observe()
+		others["autoHealingPolicies"] = []any{map[string]any{"healthCheck": "projects/" + project + "/global/healthChecks/" + healthCheck}}
+		w.send(http.MethodPatch, path, others)
+		repair := pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift}
+		if err := w.driver.Start(w.Context(), w.target, repair); len(o.Group.Drift) != 1 || cloud.KindOf(err) != cloud.Conflict {
+			w.Fatalf("want %v not repaired in a group that has changed since, got %v", o.Group.Drift, err)
+		}
+		repair.Fields = w.observe().Group.Drift
+		w.start(repair)
+		if o = w.observe(); len(repair.Fields) != 2 || len(o.Group.Drift) > 0 {
+			w.Errorf("want both fields read and repaired, got %v, and %v left", repair.Fields, o.Group.Drift)
+		}
+	})
+}
+
 // TestSizeByAnOlderList holds that a group is not made smaller by a list of instances that is older than the group's own count: Compute
 // Engine would choose which go.
 func TestSizeByAnOlderList(t *testing.T) {
@@ -347,8 +369,8 @@ func TestDeletedAndNotRepaired(t *testing.T) {
 	})
 }
 
-// TestReadDetailsAreKept holds that a look which ends at a refusal keeps what it has read of instances, and the next one goes on from
-// there.
+// TestReadDetailsAreKept holds that a look which ends at a throttled read keeps what it has read of instances, and the next one goes on
+// from there.
 func TestReadDetailsAreKept(t *testing.T) {
 	zones := []string{"us-central1-a", "us-central1-b"}
 	inWorld(t, zones, func(w *world) {
@@ -358,7 +380,7 @@ func TestReadDetailsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.driver = fresh
-		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "instances.get", Skip: 1, Times: 1}); err != nil {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Throttle, Action: "instances.get", Skip: 1, Times: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.driver.Observe(w.Context(), w.target); err == nil {

@@ -1,7 +1,6 @@
 package instancegroup
 
 import (
-	"sync"
 	"time"
 
 	"google.golang.org/api/compute/v1"
@@ -21,8 +20,6 @@ const (
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu sync.Mutex
 	// touch marks shared reads of the group as out of date.
 	touch     func()
 	group     groupRead
@@ -33,8 +30,9 @@ type memory struct {
 	relabels map[uint64]relabelling
 	// revision is the change of the group's labels after which they were read last.
 	revision string
-	// denied is why a read was denied that an observation can do without; nil if none was.
-	denied error
+	// unread is why a read failed that an observation can do without; nil if none did.
+	unread    error
+	tolerance driverkit.Tolerance
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time
 	operation     operation
@@ -53,6 +51,7 @@ type groupRead struct {
 	at        time.Time
 	skew      time.Duration
 	named     driverkit.NamedGroup
+	former    driverkit.FormerGroup
 }
 
 // staying is how many instances the group has that stay, by its own count or by their list: one of the two may be older.

@@ -22,6 +22,9 @@ func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
+	if err := r.former(ctx); err != nil {
+		return pool.Observed{}, err
+	}
 	if err := r.readTemplates(ctx); err != nil {
 		return pool.Observed{}, err
 	}
@@ -35,7 +38,7 @@ func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	want, failed := r.want(ctx)
 	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: r.versions(want),
-		TaggedFor: r.taggedFor()}
+		TaggedFor: r.taggedFor(), FormerGroup: group.former.Deleting}
 	if foreign := r.foreign(want); foreign != nil {
 		if group.is == nil {
 			return pool.Observed{
@@ -65,7 +68,7 @@ func (r reader) withGroup(want wanted, failed error, out pool.Observed) (pool.Ob
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
+		driverkit.AddUnresolved(&out, failed)
 	}
 	if exists {
 		r.observeGroup(want, &out)
@@ -84,11 +87,11 @@ func (r templateReader) conflict(ctx context.Context) *pool.Cause {
 
 // taggedFor is the object that the labels of the pool's group name, or those of its newest template.
 func (r reader) taggedFor() string {
-	if is := r.memory.group.is; is != nil && r.t.owns(labelsOf(is)) {
-		return template.TaggedFor(labelsOf(is), r.t.Owner)
+	if claim := r.t.claim(labelsOf(r.memory.group.is)); claim.SameID() {
+		return claim.TaggedFor
 	}
 	if own := r.memory.templates.own; len(own) > 0 {
-		return template.TaggedFor(own[0].Labels, r.t.Owner)
+		return r.t.claim(own[0].Labels).TaggedFor
 	}
 	return ""
 }
@@ -103,6 +106,12 @@ func (r reader) unowned() *pool.Unowned {
 	launched, _ := r.memory.templates.find(r.ref(launchesFrom(is))) // What can't be read names no cluster.
 	name := r.t.cluster.ClusterName
 	out.OtherCluster = cmp.Or(template.OtherCluster(labelsOf(is), r.t.Owner, name), template.OtherCluster(launched.Labels, r.t.Owner, name))
+	out.OfCluster = template.OwnedByCluster(labelsOf(is), name, r.t.Owner.Cluster) ||
+		template.OwnedByCluster(launched.Labels, name, r.t.Owner.Cluster)
+	if r.memory.unread != nil && launched.Ref == "" {
+		unread := driverkit.CauseOf(r.memory.unread)
+		out.Unread = &unread
+	}
 	if _, other := r.t.namedGroup(); other {
 		out.NamedInstead = r.t.GroupID
 	}
@@ -116,8 +125,8 @@ func (r reader) observeGroup(want wanted, out *pool.Observed) {
 	out.Group = r.describe(want, is)
 	out.Instances = r.describeInstances(want, out.Group)
 	out.ShortNotice = r.t.pool.Spot() || r.t.pool.Preemptible
-	if r.memory.denied != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(r.memory.denied))
+	if r.memory.unread != nil {
+		out.Issues = append(out.Issues, driverkit.CauseOf(r.memory.unread))
 	}
 	out.Issues = append(out.Issues, r.issues()...)
 }

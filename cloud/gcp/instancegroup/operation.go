@@ -89,7 +89,7 @@ func (r reader) explain(ctx context.Context, out *pool.Observed) {
 		return
 	}
 	// Without an answer it is asked again by the next pass.
-	if err := last.poll(ctx, r.c); err != nil && cloud.KindOf(err) == cloud.Denied {
+	if err := last.poll(ctx, r.c); err != nil && r.memory.tolerance.Tolerate(r.now, err) == nil {
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	if last.cause != nil {

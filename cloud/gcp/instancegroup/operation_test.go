@@ -91,6 +91,42 @@ func TestSlowCreation(t *testing.T) {
 	})
 }
 
+// TestLostReplies holds that a group whose creation was sent and not answered is not taken for one that does not exist while reads may be
+// from before it: its object would be released, or the group created a second time. One whose deletion was not answered is being deleted.
+func TestLostReplies(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.start(pool.Step{Kind: pool.PutTemplate})
+		create := pool.Step{Kind: pool.CreateGroup, Size: 1, Template: w.observe().Latest().Ref}
+		for _, f := range []sim.Fault{
+			{Kind: sim.DropAfter, Action: "instanceGroupManagers.insert", Times: 1},
+			{Kind: sim.DropAfter, Action: "instanceGroupManagers.delete", Times: 1},
+			{Kind: sim.Stale, Action: "instanceGroupManagers.*", Delay: sim.Duration(time.Minute)},
+		} {
+			if err := w.cloud.Faults().Add(f); err != nil {
+				w.Fatal(err)
+			}
+		}
+		if err := w.driver.Start(w.Context(), w.target, create); cloud.KindOf(err) != cloud.Unavailable {
+			w.Fatalf("want the reply lost, got %v", err)
+		}
+		time.Sleep(time.Second)
+		if o, err := w.driver.Observe(w.Context(), w.target); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want to be told to look again, got %+v, %v", o.Group, err)
+		}
+		settle()
+		if o := w.observe(); o.Group == nil {
+			w.Fatal("want the group that the lost request has created, got none")
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.DeleteGroup}); cloud.KindOf(err) != cloud.Unavailable {
+			w.Fatalf("want the reply lost, got %v", err)
+		}
+		time.Sleep(time.Second)
+		if o := w.observe(); o.Group == nil || !o.Group.Deleting {
+			w.Errorf("want the group being deleted although it is shown as before, got %+v", o.Group)
+		}
+	})
+}
+
 // TestRemovalWithoutEffect holds that machines which an accepted request has left are removed by the next one.
 func TestRemovalWithoutEffect(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {

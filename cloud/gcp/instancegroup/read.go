@@ -2,7 +2,6 @@ package instancegroup
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"google.golang.org/api/compute/v1"
@@ -11,7 +10,6 @@ import (
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/session"
-	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -42,8 +40,8 @@ func (r *groupReader) read(ctx context.Context) error {
 	return r.readAgain(ctx)
 }
 
-// known reads the group, unless it was read.
-func (r *groupReader) known(ctx context.Context) error {
+// look reads the group, unless it was read.
+func (r *groupReader) look(ctx context.Context, _ pool.Step) error {
 	if !r.memory.group.at.IsZero() {
 		r.found()
 		return nil
@@ -60,7 +58,7 @@ func (r *groupReader) found() {
 }
 
 func (r *groupReader) readAgain(ctx context.Context) error {
-	r.memory.denied = nil
+	r.memory.unread = nil
 	read, err := r.readWhole(ctx)
 	if read.is != nil && session.Absent(err) {
 		// The group was deleted between the two reads.
@@ -139,7 +137,7 @@ func (r *groupReader) readNamed(ctx context.Context) (driverkit.NamedGroup, erro
 	out := driverkit.NamedGroup{ID: r.t.GroupID}
 	named, other := r.t.namedGroup()
 	if !other {
-		return r.readEcosystems(ctx, out)
+		return out, nil
 	}
 	label := "managed instance group " + named.Name + " of " + named.Location()
 	if named.Project != "" && named.Project != r.t.project {
@@ -151,26 +149,7 @@ func (r *groupReader) readNamed(ctx context.Context) (driverkit.NamedGroup, erro
 		return out, err
 	}
 	if is.Is != nil && !r.t.owns(labelsOf(is.Is)) {
-		out.Conflict = driverkit.NamedConflict(label, named.Name, template.LabelOwner, labelsOf(is.Is)[template.LabelOwner])
+		out.Conflict = driverkit.NamedConflict(label, named.Name, r.t.claim(labelsOf(is.Is)))
 	}
-	return out, nil
-}
-
-// readEcosystems reads the group that the ecosystem's provider makes for the object, which no field of it names: another beside it would
-// have as many machines again. Once there was none, and the place of the pool's own is remembered, it is not looked for again.
-func (r *groupReader) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (driverkit.NamedGroup, error) {
-	at, name := r.t.wantedPlace(), r.t.cluster.ClusterName+"-"+r.t.Owner.Name
-	if r.t.GroupID != "" || r.t.Owner.GroupName != "" || r.t.Remembered[keepLocation] != "" || r.t.Deleting || !at.zonal() {
-		return out, nil
-	}
-	is, _, err := r.c.Manager(ctx, at.location, name, r.t.MaxAge)
-	if err != nil || is.Is == nil || labelsOf(is.Is)[template.LabelOwner] != "" {
-		return out, err
-	}
-	out.Conflict = &pool.Cause{Reason: cloud.ReasonOwnershipConflict,
-		Message: fmt.Sprintf("managed instance group %s of %s has the name that "+
-			"cluster-api-provider-gcp gives this pool's, and lacks its label %s. It is left alone, and no other is created. %s. "+
-			"To have another created, name it by the annotation muster.dev/group-name", name, at.location, template.LabelOwner,
-			pool.AdoptionHint(name))}
 	return out, nil
 }

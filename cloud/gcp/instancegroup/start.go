@@ -2,7 +2,6 @@ package instancegroup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,35 +33,9 @@ var steps = driverkit.Steps[writer]{
 	pool.DeleteTemplates: writer.deleteTemplates,
 }
 
-// start begins the step.
-func (w writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "a managed instance group")
-	if err != nil {
-		return err
-	}
-	if err := w.known(ctx); err != nil {
-		return err
-	}
-	if err := w.t.ownership(w.memory.group).Permits(s.Kind, pool.Adopt, pool.DeleteTemplates); err != nil {
-		return err
-	}
-	if w.memory.templates.at.IsZero() && s.Kind == pool.PruneTemplates {
-		if err := w.listTemplates(ctx); err != nil {
-			return err
-		}
-	}
-	return withField(run(w, ctx, s))
-}
-
 // withField names the object's field that a refusal is about, where Compute Engine names that of the request.
 func withField(err error) error {
-	if target := driverkit.PartOf(err); target != "" {
-		var e *cloud.Error
-		if errors.As(err, &e) && e.Field == "" {
-			e.Field = template.FieldOf(target)
-		}
-	}
-	return err
+	return driverkit.WithField(err, func(_ *cloud.Error, part string) string { return template.FieldOf(part) })
 }
 
 // there returns the group, or a conflict if it does not exist.
@@ -175,7 +148,7 @@ func (w writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if slices.Contains(s.Fields, fieldLabels) {
 		set, removed = want.labelChanges(labelsOf(is))
 	}
-	set, removed, records := w.memory.recordSurge(set, removed, note(s.Planned))
+	set, removed, records := w.memory.recordSurge(set, removed, s.Planned)
 	if len(set)+len(removed) > 0 {
 		change.AllInstancesConfig = labelPatch(set, removed)
 	}
@@ -190,9 +163,9 @@ func (w writer) updateGroup(ctx context.Context, s pool.Step) error {
 }
 
 // recordSurge adds the label of the surge to those that are set or removed, and reports whether it changes.
-func (m *memory) recordSurge(set map[string]string, removed []string, planned note) (map[string]string, []string, bool) {
+func (m *memory) recordSurge(set map[string]string, removed []string, planned pool.PlannedSurge) (map[string]string, []string, bool) {
 	s := m.surge()
-	if planned == (note{}) && !s.stale() {
+	if planned == (pool.PlannedSurge{}) && !s.stale() {
 		return set, removed, false
 	}
 	switch text := s.label(planned); text {
@@ -240,7 +213,7 @@ func (w writer) resize(ctx context.Context, s pool.Step) error {
 			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", w.t.group, staying,
 			s.Size)}
 	}
-	if s.Surge > 0 || w.memory.surge().recorded != (note{}) {
+	if s.Surge > 0 || w.memory.surge().Recorded != (pool.PlannedSurge{}) {
 		return w.resizeWithSurge(ctx, s)
 	}
 	w.memory.touched()
@@ -259,7 +232,7 @@ func (w writer) resize(ctx context.Context, s pool.Step) error {
 func (w writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 	set, removed := map[string]string{}, []string(nil)
 	if s.Surge > 0 {
-		set[template.LabelSurge] = note{Surge: s.Surge, Size: s.Size}.String()
+		set[template.LabelSurge] = surges.Record(pool.PlannedSurge{Surge: s.Surge, Size: s.Size}, pool.PlannedSurge{})
 	} else {
 		removed = []string{template.LabelSurge}
 	}
@@ -283,7 +256,7 @@ func (w writer) remove(ctx context.Context, s pool.Step) error {
 	if len(urls) == 0 {
 		return nil
 	}
-	removal := w.memory.surge().without(w.memory.surgeLabel(), urls)
+	removal := w.memory.surge().Without(urls)
 	w.memory.touched()
 	op, err := w.deleteInstances(ctx, urls)
 	if err = w.ended(methodChange, op, err); driverkit.MayHaveHappened(err) {

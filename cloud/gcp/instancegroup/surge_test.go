@@ -75,11 +75,29 @@ func TestSurgeInAGrownGroup(t *testing.T) {
 // TestRemovalBeforeItsRecord holds that a removal uses the surge up also where the autoscaler raises the size before the removal is
 // recorded: the instances that it asked for are no surge, and none of them goes.
 func TestRemovalBeforeItsRecord(t *testing.T) {
+	for reason, faults := range map[string][]sim.Fault{
+		"answered":       nil,
+		"the reply lost": {{Kind: sim.DropAfter, Action: "*.deleteInstances", Times: 1}},
+	} {
+		t.Run(reason, func(t *testing.T) { removalBeforeItsRecord(t, faults) })
+	}
+}
+
+func removalBeforeItsRecord(t *testing.T, faults []sim.Fault) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.create(2)
 		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
 		o := w.observe()
-		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		for _, f := range faults {
+			if err := w.cloud.Faults().Add(f); err != nil {
+				w.Fatal(err)
+			}
+		}
+		remove := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
+		if err := w.driver.Start(w.Context(), w.target, remove); (err != nil) != (len(faults) > 0) {
+			w.Fatalf("want an error where the reply is lost, got %v", err)
+		}
+		settle()
 		if err := w.cloud.SetSize(sim.Resource{Name: session.LastName(o.Group.ID), Size: 3}); err != nil {
 			w.Fatal(err)
 		}

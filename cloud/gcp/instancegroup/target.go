@@ -54,9 +54,6 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	group, err := template.GroupName(t.Owner)
 	if err != nil {
 		return target{}, err
@@ -65,16 +62,9 @@ func targetOf(t Target) (target, error) {
 	if out.cluster.Region == "" {
 		return target{}, cloud.Invalidf("spec.region", "the infrastructure cluster names no region")
 	}
-	return out, nil
-}
-
-// access is how the cluster's project is reached.
-func (t target) access() session.Access {
-	a := session.Access{Project: t.cluster.Project, Compute: t.cluster.Endpoints.Compute, Container: t.cluster.Endpoints.Container}
-	if i := t.cluster.Identity; i != nil {
-		a.Credentials = session.Credentials{Name: i.Name, JSON: i.Credentials}
-	}
-	return a
+	return out, driverkit.CheckPlaces(t.GroupID,
+		driverkit.Place{Object: "infrastructure cluster", Kind: "project", Field: "spec.project", Name: out.cluster.Project},
+		driverkit.Place{Object: "infrastructure cluster", Kind: "region", Field: "spec.region", Name: out.cluster.Region})
 }
 
 // in is the target in the project of its session.
@@ -143,21 +133,23 @@ func labelsOf(is *compute.InstanceGroupManager) map[string]string {
 	return is.AllInstancesConfig.Properties.Labels
 }
 
-// owns reports whether labels name the pool's owner.
-func (t target) owns(labels map[string]string) bool {
-	owner := labels[template.LabelOwner]
-	return owner == template.LabelValue(t.Owner.ID) || owner == "" && t.AssumeOwned
+// claim returns what labels say about the pool.
+func (t target) claim(labels map[string]string) cloud.Claim {
+	return t.Claim(template.Spelling, template.In(labels))
 }
+
+// owns reports whether labels name the pool.
+func (t target) owns(labels map[string]string) bool { return t.claim(labels).Owned }
 
 // ownership returns what decides whether the group with the pool's name, or the one that the object names, may be changed.
 func (t target) ownership(g groupRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: g.is != nil, Named: g.named, GroupID: t.GroupID, Tag: "label " + template.LabelOwner, Kind: "group",
+		Exists: g.is != nil, Named: g.named, GroupID: t.GroupID, Former: g.former, Kind: "group",
 		Group: fmt.Sprintf("managed instance group %s of %s", t.group, t.place.location), Rename: "by the annotation muster.dev/group-name",
+		Account: t.cluster.Project, Path: t.group,
 	}
-	o.Tag = template.LabelOwner
 	if g.is != nil {
-		o.Owned, o.Owner = t.owns(labelsOf(g.is)), labelsOf(g.is)[template.LabelOwner]
+		o.Claim = t.claim(labelsOf(g.is))
 	}
 	return o
 }

@@ -286,7 +286,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("want values that fit and are told apart, got %q and %q", a, b)
 	}
 	o := cloud.Owner{ID: "x", Cluster: "C.1", Namespace: "ns", Name: "pool.a"}
-	if got := template.TaggedFor(template.OwnerLabels(o), o); got != "C.1/ns/pool.a" {
+	if got := template.Spelling.Claim(o, template.In(template.OwnerLabels(o))).TaggedFor; got != "C.1/ns/pool.a" {
 		t.Errorf("want the object that shortened labels name, got %q", got)
 	}
 }

@@ -26,7 +26,7 @@ type templates struct {
 	foreign []string
 	// others are those of others, by their names, that the group or its instances are of. What is gone has no content.
 	others map[string]template.Existing
-	// unread are the names of those in use whose last read was denied. They exist, and may be as the wanted one.
+	// unread are the names of those in use whose last read failed. They exist, and may be as the wanted one.
 	unread []string
 }
 
@@ -102,7 +102,7 @@ func (r templateReader) listTemplates(ctx context.Context) error {
 	})
 	r.memory.templates = templates{at: r.now, others: map[string]template.Existing{}}
 	for _, is := range found {
-		if read := template.Read(is, r.t.project); read.Labels[template.LabelOwner] == template.LabelValue(r.t.Owner.ID) {
+		if read := template.Read(is, r.t.project); template.Spelling.Claim(r.t.Owner, template.In(read.Labels)).Owned {
 			r.memory.templates.own = append(r.memory.templates.own, read)
 		} else {
 			r.memory.templates.foreign = append(r.memory.templates.foreign, read.Ref)
@@ -116,7 +116,7 @@ func timeOf(text string) time.Time {
 	return at
 }
 
-// readOther reads a template that the pool has not made. One whose read is denied is unread, and is read again by the next pass.
+// readOther reads a template that the pool has not made. One whose read fails is unread, and is read again by the next pass.
 func (r templateReader) readOther(ctx context.Context, url string) error {
 	m := &r.memory.templates
 	name := r.ref(url)
@@ -239,15 +239,14 @@ func (w writer) putTemplate(ctx context.Context, _ pool.Step) error {
 	is, readErr := w.c.Compute.InstanceTemplates.Get(w.t.project, want.template.Name).Context(ctx).Do()
 	// A read may be behind: a template that exists and is not shown is to be looked for again.
 	return driverkit.Confirm(driverkit.Owned(w.foreignTemplate(want.template.Name)), session.Vanished(w.c.Refusal(readErr)), func() bool {
-		return is.Properties != nil && is.Properties.Labels[template.LabelOwner] == template.LabelValue(w.t.Owner.ID)
+		return is.Properties != nil && template.Spelling.Claim(w.t.Owner, template.In(is.Properties.Labels)).Owned
 	})
 }
 
 // foreignTemplate is the cause of a template that has the name of the pool's and is not its own.
 func (r templateReader) foreignTemplate(name string) *pool.Cause {
 	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
-		"instance template %s exists and is not this pool's: its label %s is missing or another's. It is left alone. Delete it", name,
-		template.LabelOwner)}
+		"instance template %s exists and is not this pool's: its labels are missing or another's. It is left alone. Delete it", name)}
 }
 
 // foreign returns the conflict with a template that has the name of the wanted one and is not the pool's; nil if there is none.
@@ -264,7 +263,14 @@ func noData() error {
 }
 
 // prune deletes templates of the pool. One that is in use meanwhile stays until it is not.
-func (w writer) prune(ctx context.Context, s pool.Step) error { return w.deleteNamed(ctx, s.Refs) }
+func (w writer) prune(ctx context.Context, s pool.Step) error {
+	if w.memory.templates.at.IsZero() {
+		if err := w.listTemplates(ctx); err != nil {
+			return err
+		}
+	}
+	return w.deleteNamed(ctx, s.Refs)
+}
 
 // deleteTemplates deletes all templates of the pool, and of no other.
 func (w writer) deleteTemplates(ctx context.Context, _ pool.Step) error {

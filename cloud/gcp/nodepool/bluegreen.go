@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
@@ -20,11 +21,11 @@ func blueGreen(n *container.NodePool) *container.BlueGreenInfo {
 }
 
 // greenVersion returns the version that a blue-green upgrade leads to; zero without one.
-func greenVersion(n *container.NodePool) release {
+func greenVersion(n *container.NodePool) pool.Version {
 	if info := blueGreen(n); info != nil {
 		return reported(info.GreenPoolVersion)
 	}
-	return release{}
+	return pool.Version{}
 }
 
 // The phases of a blue-green upgrade that code depends on.
@@ -108,18 +109,18 @@ func (w *wanted) conclude(read poolRead) {
 		w.resume(read)
 		return
 	}
-	w.reverts, w.course.next = true, w.launched.version
+	w.reverts, w.upgrade.Next = true, w.launched.version
 }
 
 // inTurn reports whether a blue-green upgrade changes what goes before all that is still to be changed, or can't be rolled back any more.
 func (r poolRead) inTurn(w *wanted) bool {
-	others := withoutImage(request.Differing(w.pool, r.pool, request.Rolls))
+	others := request.Parts.Differing(w.pool, r.pool, fields.Rolls).Without(request.ImageType)
 	if len(others) == 0 || blueGreen(r.pool).Phase == phaseDeleting {
 		return true
 	}
 	before := w.before(r)
 	for part, value := range w.launched.rolls {
-		if !reflect.DeepEqual(value, before[part]) && request.Ahead(part, others[0].Name) {
+		if !reflect.DeepEqual(value, before[part]) && request.Parts.Ahead(part, others[0].Name) {
 			return true
 		}
 	}
@@ -128,9 +129,9 @@ func (r poolRead) inTurn(w *wanted) bool {
 
 // resume has a blue-green upgrade go on as it began: GKE changes nothing else of the node pool before its end.
 func (w *wanted) resume(read poolRead) {
-	w.resumes, w.course.next = true, w.launched.version
-	if to := greenVersion(read.pool); to.minor != 0 {
-		w.course.next = to
+	w.resumes, w.upgrade.Next = true, w.launched.version
+	if to := greenVersion(read.pool); to.Known() {
+		w.upgrade.Next = to
 	}
 }
 
@@ -143,7 +144,7 @@ func (w *wanted) leadsOn(read poolRead) bool {
 		return true // there is nothing left to go back to
 	}
 	to := greenVersion(read.pool)
-	if w.asked.minor != 0 && to.compare(w.asked) > 0 && to.compare(w.launched.version) != 0 && w.last.operation.Type != typeAutoUpgrade {
+	if w.asked.Known() && to.Compare(w.asked) > 0 && to.Compare(w.launched.version) != 0 && !w.byService(to) {
 		return false
 	}
 	return w.onTheWay(w.before(read))

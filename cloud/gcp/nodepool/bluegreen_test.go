@@ -255,7 +255,7 @@ func TestPausedWithoutTemplates(t *testing.T) {
 	for name, seen := range map[string]bool{"seen": true, "not seen": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				denied := sim.Fault{Kind: sim.ErrorBefore, Action: "instanceTemplates.*", Code: "forbidden", Message: "no permission",
+				denied := sim.Fault{Kind: sim.ErrorBefore, Action: "*nstanceTemplates.*", Code: "forbidden", Message: "no permission",
 					Status: http.StatusForbidden}
 				if err := w.cloud.Faults().Add(denied); err != nil {
 					w.Fatal(err)

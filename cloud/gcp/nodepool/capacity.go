@@ -25,13 +25,18 @@ func (r *reader) resolver() *cache.Resolver {
 	return &cache.Resolver{Shared: r.lookups, Now: r.now, Remembered: r.t.Remembered, Remember: map[string]string{}}
 }
 
-// observeCapacity puts what each machine of the next configuration offers into an observation. Without the permission to look the machine
-// type up that stays unknown, and nothing else waits for it.
+// observeCapacity puts what each machine of the next configuration offers into an observation. If the machine type of a node pool that
+// exists can't be looked up that stays unknown, and nothing else waits for it; without the permission to look it up a node pool is created
+// all the same.
 func (r *reader) observeCapacity(ctx context.Context, want wanted, look *cache.Resolver, out *pool.Observed) error {
 	var err error
 	out.Capacity, err = want.capacity(ctx, r.c, look, r.memory.read)
-	if cloud.KindOf(err) != cloud.Denied {
+	waits := r.memory.read.pool == nil && cloud.KindOf(err) != cloud.Denied
+	if err == nil || waits || cloud.KindOf(err) == cloud.Invalid {
 		return err
+	}
+	if failed := r.memory.tolerance.Tolerate(r.now, err); failed != nil {
+		return failed
 	}
 	look.Keep()
 	out.Issues = append(out.Issues, driverkit.CauseOf(err))

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
@@ -18,19 +19,16 @@ const (
 	algorithm     = "v1"
 	contentLength = 16
 	// refPrefix begins the names of configurations, and refLength is how much of the content ends them.
-	refPrefix       = "gke:"
-	refLength       = 6
-	partMachineType = "machineType"
-	partDiskType    = "diskType"
-	partDiskSize    = "diskSizeGb"
+	refPrefix = "gke:"
+	refLength = 6
 )
 
 // partsOfTemplates are the parts of a configuration that the template of a machine tells.
-var partsOfTemplates = []string{partMachineType, partDiskType, partDiskSize}
+var partsOfTemplates = []string{request.MachineType, request.DiskType, request.DiskSize}
 
 // configuration is what GKE replaces machines for: the version of Kubernetes and the parts of the node pool whose change rolls.
 type configuration struct {
-	version release
+	version pool.Version
 	// rolls are the values of those parts, as far as the specification names them.
 	rolls map[string]any
 	// machineType is that of the machines, for people.
@@ -39,7 +37,7 @@ type configuration struct {
 
 // template returns the configuration as a template. It exists without Muster: GKE makes machines of any configuration that it is asked for.
 func (c configuration) template() pool.Template {
-	text, err := json.Marshal([]any{c.version.minor, c.version.patch, c.version.build, c.rolls})
+	text, err := json.Marshal([]any{c.version.Minor, c.version.Patch, c.version.Build, c.rolls})
 	if err != nil {
 		// What is made of texts and numbers can be encoded.
 		return pool.Template{}
@@ -52,7 +50,7 @@ func (c configuration) template() pool.Template {
 }
 
 // known reports whether anything is known of the configuration.
-func (c configuration) known() bool { return c.version.minor != 0 || len(c.rolls) > 0 }
+func (c configuration) known() bool { return c.version.Known() || len(c.rolls) > 0 }
 
 // configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one,
 // or that of the node pool, as far as both say, count as these.
@@ -62,11 +60,11 @@ func (w wanted) configurationOf(m groups.Instance, read poolRead) configuration 
 		return read.withoutFacts(w, m)
 	}
 	out := configuration{version: w.launched.version, rolls: maps.Clone(w.launched.rolls), machineType: is.MachineType}
-	if built := builtFor(is.Image); built.minor != 0 {
+	if built := builtFor(is.Image); built.Known() {
 		out.version = w.canonical(built)
 	}
-	for part, value := range map[string]any{partMachineType: request.Text(is.MachineType), partDiskType: request.Text(is.DiskType),
-		partDiskSize: request.Number(is.DiskSizeGb)} {
+	for part, value := range map[string]any{request.MachineType: fields.Text(is.MachineType),
+		request.DiskType: fields.Text(is.DiskType), request.DiskSize: fields.Number(is.DiskSizeGb)} {
 		if _, named := out.rolls[part]; named && value != nil {
 			out.rolls[part] = value
 		}
@@ -164,9 +162,9 @@ func (r poolRead) outdated(m groups.Instance) bool {
 }
 
 // canonical returns the version by which one counts: the wanted one, or that of the node pool, where it is the same as far as both say.
-func (w wanted) canonical(v release) release {
-	for _, known := range []release{w.next.version, w.launched.version} {
-		if known.minor != 0 && v.compare(known) == 0 {
+func (w wanted) canonical(v pool.Version) pool.Version {
+	for _, known := range []pool.Version{w.next.version, w.launched.version} {
+		if known.Known() && v.Compare(known) == 0 {
 			return known
 		}
 	}

@@ -3,29 +3,30 @@ package nodepool
 import (
 	"maps"
 	"reflect"
-	"slices"
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
+	"github.com/muster-project/muster/pool"
 )
 
 // wanted is what the specification asks for now.
 type wanted struct {
 	// pool is the node pool that it asks for, and step that of the next step: GKE replaces nodes for one change after another.
 	pool, step *container.NodePool
-	course     course
+	upgrade    pool.Upgrade
 	// asked is the version that the MachinePool names.
-	asked release
+	asked pool.Version
 	// changed are the parts whose change rolls and that the next step changes, beside the version.
-	changed []request.Part
+	changed request.Table
 	// next is the configuration that the next step leads to, launched the one that the node pool has now.
 	next, launched configuration
 	// reverts is true if the next step takes back an upgrade that has not ended, resumes if it leads on with a blue-green upgrade as that
 	// began.
 	reverts, resumes bool
 	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
-	drift        []request.Part
+	drift        request.Table
 	unchangeable []string
 	// named are the zones that the specification names, leaving those that it names no more and that still have machines.
 	named   []string
@@ -42,22 +43,22 @@ func (r *reader) want() (wanted, error) {
 	read := r.memory.read
 	want := wanted{last: r.memory.last, told: r.memory.told, pool: request.Wanted(r.t.Spec.Pool, r.t.labels())}
 	want.step = want.pool
-	var current, controlPlane release
+	var current, controlPlane pool.Version
 	if read.pool != nil {
 		current, want.status = reported(read.pool.Version), read.pool.Status
 		want.launched = configuration{
-			version: current, rolls: request.Rolling(want.pool, read.pool), machineType: machineTypeOf(read.pool),
+			version: current, rolls: request.Parts.Rolling(want.pool, read.pool), machineType: machineTypeOf(read.pool),
 		}
 	}
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.CurrentMasterVersion)
 	}
 	var err error
-	if want.asked, err = releaseOf(fieldVersion, r.t.KubernetesVersion); err != nil {
+	if want.asked, err = versionOf(fieldVersion, r.t.KubernetesVersion); err != nil {
 		want.next = want.launched
 		return want, err
 	}
-	want.course = courseOf(current, want.asked, controlPlane)
+	want.upgrade = pool.UpgradeOf(current, want.asked, controlPlane)
 	switch {
 	case read.paused():
 		want.conclude(read)
@@ -70,7 +71,8 @@ func (r *reader) want() (wanted, error) {
 		want.keepZones(read)
 		want.compare(read)
 	}
-	want.next = configuration{version: want.course.next, rolls: request.Rolling(want.pool, want.step), machineType: machineTypeOf(want.step)}
+	want.next = configuration{version: want.upgrade.Next, rolls: request.Parts.Rolling(want.pool, want.step),
+		machineType: machineTypeOf(want.step)}
 	if want.next.machineType == "" {
 		want.next.machineType = want.launched.machineType
 	}
@@ -82,40 +84,31 @@ func (r *reader) want() (wanted, error) {
 // more may never join.
 func (w *wanted) compare(read poolRead) {
 	is := read.pool
-	rolls := request.Differing(w.pool, is, request.Rolls)
-	others := withoutImage(rolls)
-	switch versioned := w.course.next != w.launched.version; {
+	rolls := request.Parts.Differing(w.pool, is, fields.Rolls)
+	others := rolls.Without(request.ImageType)
+	switch versioned := w.upgrade.Next != w.launched.version; {
 	case w.reverts:
 		w.changed = rolls
 	case w.resumes:
 		w.changed = nil // the upgrade goes on as it began
 	case versioned && w.changesParts():
-		w.course.next = w.launched.version // the version follows
+		w.upgrade.Next = w.launched.version // the version follows
 	case versioned && len(others) > 0 && !w.changesVersion():
-		w.course.next, w.changed = w.launched.version, request.Together(others)
+		w.upgrade.Next, w.changed = w.launched.version, others.Together()
 	case versioned:
 		w.changed = rolls // the image goes with the version
 	case len(rolls) > 0:
-		w.changed = request.Together(rolls)
+		w.changed = rolls.Together()
 	}
 	w.step = request.WithRolling(w.pool, is, w.changed)
-	w.drift = request.Differing(w.pool, is, request.InPlace)
-	for _, part := range request.Differing(w.pool, is, request.Refused) {
-		if !slices.Contains(w.unchangeable, part.Field) {
-			w.unchangeable = append(w.unchangeable, part.Field)
-		}
-	}
+	w.drift = request.Parts.Differing(w.pool, is, fields.InPlace)
+	w.unchangeable = request.Parts.Differing(w.pool, is, fields.Fixed).Specs()
 }
 
 // changesVersion reports whether GKE replaces nodes for another version at Muster's request: other parts that change meanwhile wait for its
 // end.
 func (w *wanted) changesVersion() bool {
 	return w.status == statusReconciling && w.last.rolls() && w.last.to.version != w.last.from.version
-}
-
-// withoutImage returns the parts that are changed without the version.
-func withoutImage(parts []request.Part) []request.Part {
-	return slices.DeleteFunc(slices.Clone(parts), func(part request.Part) bool { return part.Name == request.ImageType })
 }
 
 // changesParts reports whether GKE replaces nodes for other parts than the version, all of which are wanted.
@@ -126,7 +119,7 @@ func (w *wanted) changesParts() bool {
 
 // onTheWay reports whether the node pool has each part that rolls as it is wanted, or as it was before.
 func (w *wanted) onTheWay(before map[string]any) bool {
-	want := request.Rolling(w.pool, w.pool)
+	want := request.Parts.Rolling(w.pool, w.pool)
 	for part, value := range w.launched.rolls {
 		if !reflect.DeepEqual(value, want[part]) && !reflect.DeepEqual(value, before[part]) {
 			return false
@@ -139,7 +132,7 @@ func (w *wanted) onTheWay(before map[string]any) bool {
 // What an automatic upgrade brings is kept.
 func (w *wanted) revert(read poolRead) {
 	former := w.former(read)
-	if !former.known() || w.asked.minor == 0 || w.last.operation.Type == typeAutoUpgrade {
+	if !former.known() || !w.asked.Known() || w.byService(greenVersion(read.pool)) {
 		return
 	}
 	// What the specification did not name when the upgrade began is what the node pool has now.
@@ -149,12 +142,12 @@ func (w *wanted) revert(read poolRead) {
 		}
 	}
 	maps.DeleteFunc(former.rolls, func(part string, _ any) bool { _, named := w.launched.rolls[part]; return !named })
-	want := configuration{version: w.asked, rolls: request.Rolling(w.pool, w.pool)}
-	if want.version.compare(former.version) == 0 {
+	want := configuration{version: w.asked, rolls: request.Parts.Rolling(w.pool, w.pool)}
+	if want.version.Compare(former.version) == 0 {
 		want.version = former.version
 	}
 	if want.template().Same(former.template()) {
-		w.course, w.reverts = course{next: former.version}, true
+		w.upgrade, w.reverts = pool.Upgrade{Next: former.version}, true
 	}
 }
 
@@ -165,7 +158,7 @@ func (w *wanted) former(read poolRead) configuration {
 	switch {
 	case w.last.rolls() && unfinished && !w.last.from.template().Same(w.last.to.template()):
 		return configuration{version: w.last.from.version, rolls: maps.Clone(w.last.from.rolls), machineType: w.last.from.machineType}
-	case green.minor != 0 && green.compare(w.launched.version) != 0:
+	case green.Known() && green.Compare(w.launched.version) != 0:
 		return w.launched
 	}
 	return configuration{}

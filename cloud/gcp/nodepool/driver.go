@@ -2,10 +2,8 @@ package nodepool
 
 import (
 	"context"
-	"strings"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
@@ -16,74 +14,45 @@ import (
 // Options of a Driver. The zero Options are right for production.
 type Options = session.Options
 
-// Driver runs node pools. It is safe for concurrent use.
-type Driver struct {
-	sessions  *session.Sessions
-	memories  cache.Pools[memory]
-	templates groups.Templates
-	lookups   cache.Lookups
-}
-
-var _ cloud.Driver[*gcpv1.ManagedMachinePoolSource] = (*Driver)(nil)
-
-// New makes a Driver with sessions of its own. It sends nothing.
-func New(o Options) (*Driver, error) {
-	sessions, err := session.New(o)
-	if err != nil {
-		return nil, err
-	}
-	return Over(sessions), nil
-}
-
-// Over makes a Driver over sessions that other drivers share: clients, rate budgets and reads are one.
-func Over(sessions *session.Sessions) *Driver { return &Driver{sessions: sessions} }
-
-// Close closes idle connections. The driver can be used after it.
-func (d *Driver) Close() { d.sessions.Close() }
+// Driver runs node pools. A look reads the cluster with its node pools and the instance groups, in requests that all pools of a project
+// share, and the machines.
+type Driver = driverkit.Driver[*gcpv1.ManagedMachinePoolSource, *writer, memory]
 
 // removeBatch is the most machines that one removal names. Far fewer finish their drain together.
 const removeBatch = 100
 
-// Traits returns those of node pools: GKE replaces machines of another version, image, machine type or disk whatever a strategy says, and
-// the instance groups bring failed machines again.
-func (d *Driver) Traits() pool.Traits {
-	return pool.Traits{
+// kind describes node pools: GKE replaces machines of another version, image, machine type or disk whatever a strategy says, and the
+// instance groups bring failed machines again.
+var kind = driverkit.Kind[*writer]{
+	Group: "a node pool",
+	Traits: pool.Traits{
 		Group: "node pool", Template: "node configuration", RemoveBatch: removeBatch,
-		ProviderRollout: true, RolloutOnTemplateChange: true, CanCancelRollout: true,
-	}
+		ProviderRollout: true, RolloutOnTemplateChange: true, CanCancelRollout: true, GroupNamedBy: "spec.nodePoolName",
+	},
+	Observe: func(w *writer, ctx context.Context) (pool.Observed, error) { return w.reader.observe(ctx) },
+	Look:    (*writer).look, Steps: steps,
+	Ownership: func(w *writer) driverkit.Ownership { return w.t.ownership(w.memory.read) }, AnyOwner: []pool.StepKind{pool.Adopt},
+	Explain: func(_ *writer, err error) error { return withField(err) },
+	Touch:   func(w *writer) { w.reader.touch() }, Forget: func(w *writer) { w.reader.forget() },
 }
 
-// Observe reads one pool: the cluster with its node pools and the instance groups, in requests that all pools of a project share, and the
-// machines.
-func (d *Driver) Observe(ctx context.Context, t Target) (pool.Observed, error) {
-	return driverkit.Observe(ctx, d.begin, t)
-}
+// New makes a Driver with sessions of its own. It sends nothing.
+func New(o Options) (*Driver, error) { return driverkit.New(o, session.New, Over) }
 
-// Start begins one step. After a conflict everything is read again: something is not as it was observed.
-func (d *Driver) Start(ctx context.Context, t Target, s pool.Step) error {
-	return driverkit.Start(ctx, d.begin, t, s)
-}
-
-// begin prepares a pass and locks the memory of the pool.
-func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
-	target, err := targetOf(t)
-	if err != nil {
-		return nil, err
-	}
-	c, err := d.sessions.Of(ctx, target.access())
-	if err != nil {
-		return nil, err
-	}
-	now := d.sessions.Now()
-	w := &writer{reader{c: c, t: target, now: now, templates: d.templates.Of(c), lookups: &d.lookups}}
-	key := strings.Join([]string{c.Key, w.path(), target.Owner.ID}, "\n")
-	if t.AssumeOwned {
-		key += "\npreview"
-	}
-	w.memory = d.memories.Of(key, now)
-	w.memory.mu.Lock()
-	return &driverkit.Pass{
-		Unlock: w.memory.mu.Unlock, Observe: w.observe, Start: w.start, Redact: func(err error) error { return err },
-		Touch: w.touch, Forget: w.forget,
-	}, nil
+// Over makes a Driver over sessions that other drivers share: clients, rate budgets and reads are one.
+func Over(sessions *session.Sessions) *Driver {
+	lookups, templates := &cache.Lookups{}, &groups.Templates{}
+	return driverkit.Over(kind, func(ctx context.Context, t Target, from *driverkit.Memories[memory]) (*writer, error) {
+		target, err := targetOf(t)
+		if err != nil {
+			return nil, err
+		}
+		c, err := sessions.Of(ctx, session.AccessOf(target.cluster.View))
+		if err != nil {
+			return nil, err
+		}
+		r := &reader{&pass{c: c, t: target, now: sessions.Now()}, templates.Of(c), lookups}
+		r.memory = from.Of(r.now, c.Key, r.path())
+		return &writer{r.pass, r}, nil
+	}, sessions.Close)
 }

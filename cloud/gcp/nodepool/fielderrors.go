@@ -1,7 +1,7 @@
 package nodepool
 
 import (
-	"errors"
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -34,24 +34,19 @@ var fieldWords = []struct{ words, field string }{
 
 // withField returns a refusal that names no field with the field that it is about, where GKE names one or its words tell.
 func withField(err error) error {
-	var e *cloud.Error
-	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
-		return err
-	}
-	for _, target := range []string{driverkit.PartOf(err), quoted(e.Message)} {
-		if field := fieldOf(target); field != "" {
-			e.Field = field
-			return err
-		}
-	}
-	message := strings.ToLower(e.Message)
+	return driverkit.WithField(err, func(e *cloud.Error, part string) string {
+		return cmp.Or(fieldOf(part), fieldOf(quoted(e.Message)), fieldOfWords(strings.ToLower(e.Message)))
+	})
+}
+
+// fieldOfWords returns the field that a message is about by its words; empty for none.
+func fieldOfWords(message string) string {
 	for _, known := range fieldWords {
 		if strings.Contains(message, known.words) {
-			e.Field = known.field
-			return err
+			return known.field
 		}
 	}
-	return err
+	return ""
 }
 
 // fieldName is the name of a field in GKE's refusals: Invalid value for field "node_pool.config.disk_size_gb".
@@ -70,10 +65,10 @@ func quoted(message string) string {
 func fieldOf(target string) string {
 	for _, name := range strings.Split(target, ".") {
 		name = strings.ReplaceAll(name, "_", "")
-		if strings.EqualFold(name, "version") || strings.EqualFold(name, "nodeVersion") {
+		if strings.EqualFold(name, "version") {
 			return fieldVersion
 		}
-		if field := request.FieldOf(name); field != "" {
+		if field := request.Parts.SpecOf(name); field != "" {
 			return field
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // issues are what keeps machines from coming or from being as wanted, in the words of GKE and Compute Engine where they have any.
 func (w wanted) issues(read poolRead) []pool.Cause {
 	var out []pool.Cause
-	for _, err := range read.denied {
+	for _, err := range read.unread {
 		out = append(out, driverkit.CauseOf(err))
 	}
 	if read.pool.Status != statusError && !read.complete() {
@@ -101,12 +101,12 @@ func machineIssues(machines []groups.Instance) []pool.Cause {
 // versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
 func (w wanted) versionIssues() []pool.Cause {
 	var out []pool.Cause
-	if w.course.path.WaitsForControlPlane {
+	if w.upgrade.Path.WaitsForControlPlane {
 		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending,
 			Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
 				w.launched.version, w.asked)})
 	}
-	if current := w.launched.version; w.asked.minor != 0 && !w.reverts && w.asked.compare(current) < 0 {
+	if current := w.launched.version; w.asked.Known() && !w.reverts && w.asked.Compare(current) < 0 {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
 			"the node pool runs Kubernetes %s, %s asks for %s: the newer version is kept", current, fieldVersion, w.asked)})
 	}

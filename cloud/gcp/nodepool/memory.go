@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/pool"
 )
@@ -17,9 +17,9 @@ const visibleWithin = 10 * time.Second
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// mu is held for a whole pass: passes of one pool do not overlap.
-	mu   sync.Mutex
 	read poolRead
+	// tolerance decides whether the pool is observed without a read that failed.
+	tolerance driverkit.Tolerance
 	// groups are the instance groups that were read last, which a write makes stale.
 	groups []groups.Group
 	// created are when machines were made.
@@ -44,6 +44,11 @@ type memory struct {
 type lastOperation struct {
 	operation pool.Operation
 	begun     time.Time
+	// origin is who began it, leadsTo the version that an upgrade leads to which this process has not begun; zero where it is not known.
+	// originAsked is true once GKE has answered about them.
+	origin      origin
+	leadsTo     pool.Version
+	originAsked bool
 	// from and to are the configurations of a rollout that Muster began; zero for other operations.
 	from, to configuration
 	// inPlace is true if Muster began it for a change that replaces no nodes. GKE calls it an upgrade of nodes all the same.
@@ -59,7 +64,7 @@ type lastOperation struct {
 }
 
 // rolls reports whether the operation is a rollout that Muster began.
-func (l lastOperation) rolls() bool { return l.to.version.minor != 0 || len(l.to.rolls) > 0 }
+func (l lastOperation) rolls() bool { return l.to.version.Known() || len(l.to.rolls) > 0 }
 
 // mayRoll reports whether the operation is a rollout that Muster began, or an upgrade of nodes of which it is not known what it changes.
 func (l lastOperation) mayRoll() bool {

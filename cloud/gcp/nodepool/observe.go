@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/api/container/v1"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
@@ -20,8 +19,8 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	read := r.memory.read
-	if foreign := r.t.ownership(read).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: r.unowned(), ResolvedLookups: r.t.Remembered}, nil
+	if own := r.t.ownership(read); own.Conflict() != nil {
+		return own.Observed(r.unowned(), r.t.Remembered), nil
 	}
 	want, failed := r.want()
 	fresh, look := !read.at.Before(r.now), r.resolver()
@@ -35,19 +34,9 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if failed == nil && read.cluster == nil && !r.t.Deleting {
 		failed = r.t.noCluster()
 	}
-	if failed == nil {
-		out.Wanted = want.next.template()
-		out.Wanted.Ref = ""
-	}
-	if read.pool == nil {
-		if failed != nil {
-			return out, &cloud.SpecUnsatisfiableError{Err: failed}
-		}
-		out.Versions = []pool.Template{want.next.template()}
-		return out, nil
-	}
-	if failed != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
+	exists := read.pool != nil
+	if err := driverkit.ObserveWanted(&out, want.next.template(), failed, exists); err != nil || !exists {
+		return out, err
 	}
 	r.observePool(want, &out)
 	return out, nil
@@ -58,6 +47,7 @@ func (r *reader) unowned() *pool.Unowned {
 	read := r.memory.read
 	out := r.t.ownership(read).Unowned(r.t.name)
 	if out != nil {
+		out.OfCluster = template.OwnedByCluster(read.labels(), r.t.cluster.Name, r.t.Owner.Cluster)
 		out.CreatedWithCluster = out.Owner == "" && r.t.createdWithCluster(read)
 		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), r.t.Owner, r.t.cluster.Name),
 			read.busy()
@@ -77,7 +67,7 @@ func (r *reader) observePool(want wanted, out *pool.Observed) {
 		out.ResolvedLookups[keepSize] = strconv.Itoa(r.memory.rested)
 	}
 	out.Group = r.group(want, r.memory.size(rolling))
-	out.TaggedFor = template.TaggedFor(read.labels(), r.t.Owner)
+	out.TaggedFor = r.t.ownership(read).Claim.TaggedFor
 	counted, others := want.members(read)
 	for _, m := range others {
 		out.Beside = append(out.Beside, m.Instance(r.c.Project, want.templateOf(m, read)))
@@ -101,7 +91,7 @@ func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
 	if !c.known() {
 		return pool.Template{Ref: m.Template}
 	}
-	return c.template()
+	return w.kept(c).template()
 }
 
 // group returns the node pool as package pool describes groups, with its number of machines.
@@ -121,10 +111,7 @@ func (r *reader) group(want wanted, machines int) *pool.Group {
 		g.Failed = failureOf(is)
 	}
 	if !g.Deleting {
-		g.Unchangeable = want.unchangeable
-		for _, part := range want.drift {
-			g.Drift = append(g.Drift, part.Field)
-		}
+		g.Unchangeable, g.Drift = want.unchangeable, want.drift.Specs()
 	}
 	return g
 }

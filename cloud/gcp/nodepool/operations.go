@@ -14,12 +14,11 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// The types of operations in which GKE replaces nodes: on request, and by itself.
 const (
-	typeUpgrade     = "UPGRADE_NODES"
-	typeAutoUpgrade = "AUTO_UPGRADE_NODES"
-	statusDone      = "DONE"
-	statusAborting  = "ABORTING"
+	// typeUpgrade is the type of operations in which GKE replaces nodes, on request and by itself.
+	typeUpgrade    = "UPGRADE_NODES"
+	statusDone     = "DONE"
+	statusAborting = "ABORTING"
 	// codeCancelled is the canonical code of an operation that was cancelled.
 	codeCancelled = 1
 )
@@ -38,10 +37,10 @@ func (r *reader) readOperation(ctx context.Context) error {
 	r.memory.restoreOperation(r.t.Operations, r.now)
 	switch {
 	case r.memory.read.pool.Status == statusReconciling:
-		return r.memory.read.tolerate(r.findOperation(ctx))
+		return r.tolerate(&r.memory.read, r.findOperation(ctx))
 	case last.operation.Token == "":
 		if want, err := r.want(); err == nil && r.memory.mayHaveRolled(want) {
-			return r.memory.read.tolerate(r.findOperation(ctx))
+			return r.tolerate(&r.memory.read, r.findOperation(ctx))
 		}
 		return nil
 	case r.memory.nothingNew(r.now):
@@ -55,8 +54,9 @@ func (r *reader) readOperation(ctx context.Context) error {
 		// GKE does not know it any more.
 		r.memory.ended(&outcome{}, r.now)
 	case err != nil:
-		return r.memory.read.tolerate(err)
+		return r.tolerate(&r.memory.read, err)
 	case is.Status == statusDone:
+		r.findOrigin(ctx, is)
 		r.memory.ended(outcomeOf(is), r.now)
 	default:
 		last.ran = r.now
@@ -106,9 +106,11 @@ func (r *reader) findOperation(ctx context.Context) error {
 	})
 	if is.Name == r.memory.last.operation.Token {
 		r.memory.last.aborting = is.Status == statusAborting
+		r.findOrigin(ctx, is)
 	}
 	if is.Name != r.memory.last.operation.Token && is.Name != r.memory.settled {
 		r.memory.began(lastOperation{operation: operationOf(is, r.path()), begun: r.now, aborting: is.Status == statusAborting})
+		r.findOrigin(ctx, is)
 		if is.Status == statusDone {
 			r.memory.ended(outcomeOf(is), r.now)
 		}

@@ -39,17 +39,8 @@ type poolRead struct {
 	groups []groups.Group
 	// facts are those of the templates of machines.
 	facts map[string]groups.TemplateFields
-	// denied are refusals of reads that an observation can do without.
-	denied []error
-}
-
-// tolerate keeps a refusal for lack of permission of a read that an observation can do without. Any other error is returned.
-func (r *poolRead) tolerate(err error) error {
-	if err == nil || cloud.KindOf(err) != cloud.Denied {
-		return err
-	}
-	r.denied = append(r.denied, err)
-	return nil
+	// unread are why reads failed that an observation can do without.
+	unread []error
 }
 
 // labels returns the resource labels of the node pool.
@@ -63,7 +54,7 @@ func (r poolRead) labels() map[string]string {
 // machines returns the members of all groups.
 func (r poolRead) machines() []groups.Instance { return groups.Machines(r.groups) }
 
-// templates returns the names of the templates of machines.
+// templates returns the templates of machines, by their paths within the project.
 func (r poolRead) templates() []string {
 	var names []string
 	for _, m := range r.machines() {
@@ -111,14 +102,28 @@ func (r poolRead) complete() bool {
 		!slices.ContainsFunc(machines, func(m groups.Instance) bool { return m.State() != pool.Running })
 }
 
+// pass is one call for one pool.
+type pass struct {
+	c      *session.Session
+	t      target
+	now    time.Time
+	memory *memory
+}
+
 // reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
 type reader struct {
-	c         *session.Session
-	t         target
-	now       time.Time
-	memory    *memory
+	*pass
 	templates *groups.TemplateReader
 	lookups   *cache.Lookups
+}
+
+// tolerate keeps the failure of a read that an observation can do without, and returns the error unless the observation goes on.
+func (r *reader) tolerate(read *poolRead, err error) error {
+	if failed := r.memory.tolerance.Tolerate(r.now, err); failed != nil || err == nil {
+		return failed
+	}
+	read.unread = append(read.unread, err)
+	return nil
 }
 
 // clusterPath and path return the names of the cluster and of the node pool in requests.
@@ -163,17 +168,18 @@ func (r *reader) readAgain(ctx context.Context) error {
 		}
 		return err
 	}
-	if r.t.ownership(read).Owned {
-		reader := groups.Reader{Session: r.c, MaxAge: r.t.MaxAge, Created: &r.memory.created, Tolerate: read.tolerate}
+	if r.t.ownership(read).Claim.Owned {
+		tolerate := func(err error) error { return r.tolerate(&read, err) }
+		reader := groups.Reader{Session: r.c, MaxAge: r.t.MaxAge, Created: &r.memory.created, Tolerate: tolerate}
 		if read.groups, err = reader.Read(ctx, read.pool.InstanceGroupUrls); err != nil {
 			return err
 		}
-		if read.facts, err = r.templates.Read(ctx, read.templates()); err != nil && read.tolerate(err) != nil {
+		if read.facts, err = r.templates.Read(ctx, read.templates()); tolerate(err) != nil {
 			return err
 		}
 	}
 	r.memory.took(read)
-	if !r.t.ownership(read).Owned {
+	if !r.t.ownership(read).Claim.Owned {
 		return nil
 	}
 	return r.readOperation(ctx)
@@ -197,9 +203,8 @@ func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 		return out, err
 	}
 	if is := poolOf(cluster, at.pool); is != nil {
-		owner := poolRead{pool: is}.labels()[template.LabelOwner]
-		if owner != template.LabelValue(r.t.Owner.ID) {
-			out.Conflict = driverkit.NamedConflict(label, at.pool, template.LabelOwner, owner)
+		if claim := r.t.Claim(template.Spelling, template.In(poolRead{pool: is}.labels())); !claim.Owned {
+			out.Conflict = driverkit.NamedConflict(label, at.pool, claim)
 		}
 	}
 	return out, nil

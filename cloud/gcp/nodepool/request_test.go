@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 )
 
@@ -136,7 +137,7 @@ func TestDiffering(t *testing.T) {
 			}}}, nil, ""},
 	} {
 		var names []string
-		for _, p := range request.Differing(request.Wanted(&c.want, owner), reported(c.is), request.Rolls, request.InPlace, request.Refused) {
+		for _, p := range request.Parts.Differing(request.Wanted(&c.want, owner), reported(c.is), fields.Rolls, fields.InPlace, fields.Fixed) {
 			names = append(names, p.Name)
 		}
 		if got := strings.Join(names, " "); got != c.parts {
@@ -189,12 +190,12 @@ func TestRequest(t *testing.T) {
 	} {
 		is := reported(c.is)
 		want := request.Wanted(&c.want, owner)
-		differing := request.Differing(want, is, request.Rolls, request.InPlace)
+		differing := request.Parts.Differing(want, is, fields.Rolls, fields.InPlace)
 		if len(differing) == 0 {
 			t.Errorf("%s: want a difference", c.reason)
 			continue
 		}
-		body, err := json.Marshal(request.Request(request.Together(differing), want, is))
+		body, err := json.Marshal(request.Request(differing.Together(), want, is))
 		if err != nil || string(body) != c.body {
 			t.Errorf("%s: want %s, got %s and %v", c.reason, c.body, body, err)
 		}
@@ -233,7 +234,7 @@ func TestWanted(t *testing.T) {
 	want := request.Wanted(&requestSpec{
 		InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)), DiskType: new(gcpv1.NodeDiskType("pd-ssd")), LocalSsdCount: new(int32(1)),
 		ImageType: new("COS_CONTAINERD"), MaxPodsPerNode: new(int64(64)), NodeLocations: []string{"us-central1-b", "us-central1-a"},
-		Spot: new(true),
+		Spot: new(true), ConfidentialCompute: new(gcpv1.ConfidentialSEVSNP),
 		NodeNetwork: &gcpv1.NodeNetworkConfig{Tags: []string{"web"}, CreatePodRange: new(true), PodRangeName: new("pods"),
 			PodRangeCidrBlock: new("/20")},
 		NodeSecurity: &gcpv1.NodeSecurityConfig{ServiceAccount: &gcpv1.ServiceAccountConfig{Email: new("n@p")}, SandboxType: new("gvisor"),
@@ -243,7 +244,8 @@ func TestWanted(t *testing.T) {
 		Management:      &gcpv1.NodePoolManagement{AutoRepair: true},
 	}, owner)
 	body, err := json.Marshal(want)
-	const expected = `{"autoscaling":{},"config":{"diskSizeGb":50,"diskType":"pd-ssd","imageType":"COS_CONTAINERD","labels":{"tier":"blue"},` +
+	const expected = `{"autoscaling":{},"config":{"confidentialNodes":{"confidentialInstanceType":"SEV_SNP","enabled":true},` +
+		`"diskSizeGb":50,"diskType":"pd-ssd","imageType":"COS_CONTAINERD","labels":{"tier":"blue"},` +
 		`"linuxNodeConfig":{"hugepages":{"hugepageSize2m":8}},"localSsdCount":1,"machineType":"n2-standard-4","resourceLabels":{"owner":"o"},` +
 		`"sandboxConfig":{"type":"GVISOR"},"serviceAccount":"n@p","shieldedInstanceConfig":{"enableIntegrityMonitoring":true,"enableSecureBoot":true},` +
 		`"spot":true,"tags":["web"],"taints":[{"effect":"NO_EXECUTE","key":"only","value":"x"}]},"locations":["us-central1-a","us-central1-b"],` +
@@ -262,11 +264,11 @@ func TestWithRolling(t *testing.T) {
 	is := reported(nil)
 	var steps []string
 	for range 4 {
-		differing := request.Differing(want, is, request.Rolls)
+		differing := request.Parts.Differing(want, is, fields.Rolls)
 		if len(differing) == 0 {
 			break
 		}
-		changed := request.Together(differing)
+		changed := differing.Together()
 		var names []string
 		for _, p := range changed {
 			names = append(names, p.Name)

@@ -25,6 +25,7 @@ func (r *reader) rollout(want wanted) *pool.ProviderRollout {
 		out.Template, out.Percent = target.template(), want.percent(target, read)
 	}
 	if want.rolling(read) || want.last.cancelling(r.now) {
+		out.ByOthers = want.byService(target.version)
 		if out.State, out.Reason = phase(read.pool); want.last.aborting {
 			out.State = pool.ProviderRolloutCancelling
 		}
@@ -57,15 +58,17 @@ func (w wanted) target(read poolRead) configuration {
 	case w.last.rolls():
 		out = w.last.to
 		out.version = w.canonical(out.version)
-	case green.minor != 0:
+	case green.Known():
 		out.version = w.canonical(green)
+	case w.last.origin == byGKE && w.last.leadsTo.Known():
+		out.version = w.canonical(w.last.leadsTo)
 	default:
 		unlike := w.unlike(read)
 		if len(unlike) == 0 {
 			return configuration{}
 		}
 		for _, c := range unlike {
-			if c.version.compare(out.version) > 0 {
+			if c.version.Compare(out.version) > 0 {
 				out.version = c.version
 			}
 		}
@@ -92,7 +95,7 @@ func (w wanted) rolling(read poolRead) bool {
 		return false
 	}
 	switch {
-	case w.last.rolls(), w.last.operation.Type == typeAutoUpgrade, blueGreen(read.pool) != nil:
+	case w.last.rolls(), w.last.origin == byGKE, blueGreen(read.pool) != nil:
 		return true
 	}
 	return w.last.mayRoll() && len(w.unlike(read)) > 0
@@ -106,7 +109,7 @@ func (w wanted) percent(c configuration, read poolRead) int {
 	}
 	n := 0
 	for _, m := range machines {
-		if w.templateOf(m, read).Same(c.template()) {
+		if is := w.configurationOf(m, read); is.known() && is.template().Same(c.template()) {
 			n++
 		}
 	}
@@ -120,7 +123,7 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
@@ -133,8 +136,8 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	}
 	r := want.request(is)
 	w.memory.rememberMachines(want, w.memory.read.machines())
-	w.forget()
-	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Update(w.path(), r).Context(ctx).Do()
+	w.reader.forget()
+	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Update(w.reader.path(), r).Context(ctx).Do()
 	return w.began(o, err, want)
 }
 
@@ -155,8 +158,8 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 func (w *writer) rollBack(ctx context.Context, want wanted) error {
 	read := w.memory.read
 	w.memory.rememberMachines(want, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(want, m) }))
-	w.forget()
-	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Rollback(w.path(), &container.RollbackNodePoolUpgradeRequest{
+	w.reader.forget()
+	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Rollback(w.reader.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,
 	}).Context(ctx).Do()
 	return w.began(o, err, want)
@@ -167,15 +170,15 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 	if _, err := w.there(); err != nil {
 		return err
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
-	roll := w.rollout(want)
+	roll := w.reader.rollout(want)
 	if !roll.Runs() || roll.ID == "" || !slices.Contains(s.Refs, roll.ID) {
 		return nil
 	}
-	w.forget()
+	w.reader.forget()
 	_, err = w.c.Container.Projects.Locations.Operations.Cancel(w.t.operationPath(w.c.Project, roll.ID),
 		&container.CancelOperationRequest{}).Context(ctx).Do()
 	if err = session.Vanished(w.c.Refusal(err)); err == nil {
@@ -189,8 +192,11 @@ func (w *writer) began(o *container.Operation, err error, want wanted) error {
 	if err = w.c.Refusal(err); err != nil {
 		return err
 	}
-	last := lastOperation{operation: operationOf(o, w.path()), begun: w.now, from: want.launched, to: want.next}
+	last := lastOperation{operation: operationOf(o, w.reader.path()), begun: w.now, origin: byMuster, from: want.launched, to: want.next}
 	last.inPlace = !last.rolls()
+	if want.resumes {
+		last.origin, last.leadsTo, last.originAsked = want.last.origin, want.last.leadsTo, want.last.originAsked
+	}
 	w.memory.began(last)
 	return nil
 }

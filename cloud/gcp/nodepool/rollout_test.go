@@ -9,6 +9,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/container"
 )
 
 // latest is the version of the control plane, as a MachinePool names it.
@@ -74,30 +75,37 @@ func (w *world) newcomer() {
 	w.driver = d
 }
 
-// TestUpgrade holds that an upgrade is seen machine by machine, keeps the size, and ends with all machines of the wanted version.
+// TestUpgrade holds that an upgrade is seen machine by machine, keeps the size, and ends with all machines of the wanted version: with the
+// templates of a region that node pools have, and with the global ones of older clusters.
 func TestUpgrade(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.reach(3)
-		w.target.KubernetesVersion = latest
-		if o := w.observe(); fresh(o) != 0 || o.ProviderRollout != nil {
-			t.Errorf("want no machine of the wanted version yet, got %d and %+v", fresh(o), o.ProviderRollout)
-		}
-		o := w.roll(10 * time.Second)
-		if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutRunning || !r.Template.Same(o.Wanted) || o.Group.Size != 3 ||
-			o.Group.Busy == nil {
-			t.Errorf("want a rollout that runs, got %+v of %+v", r, o.Group)
-		}
-		seen := map[int]bool{}
-		for range 200 {
-			seen[fresh(w.observe())] = true
-			<-time.After(3 * time.Second)
-		}
-		settle()
-		o = w.observe()
-		if fresh(o) != 3 || o.ProviderRollout != nil || o.Group.Size != 3 || len(o.Operations) > 0 || !seen[1] || !seen[2] {
-			t.Errorf("want three machines of the wanted version, one after another, got %d, seen %v, %+v", fresh(o), seen, o.ProviderRollout)
-		}
-	})
+	for name, b := range map[string]container.Behaviour{"regional templates": {}, "global templates": {GlobalTemplates: true}} {
+		t.Run(name, func(t *testing.T) { inWorldAs(t, b, (*world).upgrade) })
+	}
+}
+
+// upgrade upgrades a node pool and watches it.
+func (w *world) upgrade() {
+	w.Helper()
+	w.reach(3)
+	w.target.KubernetesVersion = latest
+	if o := w.observe(); fresh(o) != 0 || o.ProviderRollout != nil {
+		w.Errorf("want no machine of the wanted version yet, got %d and %+v", fresh(o), o.ProviderRollout)
+	}
+	o := w.roll(10 * time.Second)
+	if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutRunning || !r.Template.Same(o.Wanted) || o.Group.Size != 3 ||
+		o.Group.Busy == nil {
+		w.Errorf("want a rollout that runs, got %+v of %+v", r, o.Group)
+	}
+	seen := map[int]bool{}
+	for range 200 {
+		seen[fresh(w.observe())] = true
+		<-time.After(3 * time.Second)
+	}
+	settle()
+	o = w.observe()
+	if fresh(o) != 3 || o.ProviderRollout != nil || o.Group.Size != 3 || len(o.Operations) > 0 || !seen[1] || !seen[2] {
+		w.Errorf("want three machines of the wanted version, one after another, got %d, seen %v, %+v", fresh(o), seen, o.ProviderRollout)
+	}
 }
 
 // TestUpgradeOfMinors holds that an upgrade over several minor versions goes through each of them.

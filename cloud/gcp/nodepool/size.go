@@ -30,7 +30,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	if s.Size == shown {
 		return nil
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	case len(g.sizes) == 0:
 		return nil
 	}
-	w.forget()
+	w.reader.forget()
 	for _, at := range slices.Sorted(maps.Keys(g.sizes)) {
 		if err := (groups.Writer{Session: w.c}).Resize(ctx, g.list[at], g.sizes[at]); err != nil {
 			return err
@@ -90,8 +90,8 @@ const codeZones = "ZonesMissing"
 
 // sizeZones gives each of the zones the same number of machines.
 func (w *writer) sizeZones(ctx context.Context, each, zones int) error {
-	w.forget()
-	o, err := w.nodePools().SetSize(w.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
+	w.reader.forget()
+	o, err := w.nodePools().SetSize(w.reader.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
 	err = w.began(o, err, wanted{})
 	w.memory.asked.Note(each*zones, w.now, err)
 	return err
@@ -106,7 +106,7 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 	if len(named) == 0 {
 		return nil
 	}
-	w.forget()
+	w.reader.forget()
 	for _, at := range slices.Sorted(maps.Keys(named)) {
 		if err := (groups.Writer{Session: w.c}).Delete(ctx, read.groups[at], named[at]); err != nil {
 			return err

@@ -14,7 +14,10 @@ import (
 )
 
 // writer begins the steps of one pool. What it needs to know it has read first.
-type writer struct{ reader }
+type writer struct {
+	*pass
+	reader *reader
+}
 
 // steps maps each step to the method that begins it.
 var steps = driverkit.Steps[*writer]{
@@ -28,21 +31,12 @@ var steps = driverkit.Steps[*writer]{
 	pool.DeleteGroup:           (*writer).deleteGroup,
 }
 
-// start begins the step.
-func (w *writer) start(ctx context.Context, s pool.Step) error {
-	run, err := steps.Step(s.Kind, "a node pool")
-	if err != nil {
-		return err
+// look reads the pool, unless it was read.
+func (w *writer) look(ctx context.Context, _ pool.Step) error {
+	if !w.memory.read.at.IsZero() {
+		return nil
 	}
-	if w.memory.read.at.IsZero() {
-		if err := w.readAgain(ctx); err != nil {
-			return err
-		}
-	}
-	if err := w.t.ownership(w.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
-		return err
-	}
-	return withField(run(w, ctx, s))
+	return w.reader.readAgain(ctx)
 }
 
 // nodePools are the calls for node pools.
@@ -53,7 +47,7 @@ func (w *writer) nodePools() *container.ProjectsLocationsClustersNodePoolsServic
 // createGroup creates the node pool, unless its name is taken. GKE takes one size for all zones: what does not divide by them is added once
 // the node pool exists.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil {
 		return err
 	}
@@ -64,18 +58,18 @@ func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
 	if w.memory.read.pool != nil {
 		return nil // it is the pool's own: an earlier request has created it
 	}
-	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.minor != 0 && want.asked.compare(controlPlane) > 0 {
+	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.Known() && want.asked.Compare(controlPlane) > 0 {
 		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + want.asked.String() +
 			" is above the control plane, which runs " + controlPlane.String()}
 	}
 	body := want.created(w.t.name, s.Size/zones(want.pool, cluster))
-	w.forget()
-	o, err := w.nodePools().Create(w.clusterPath(), &container.CreateNodePoolRequest{NodePool: body}).Context(ctx).Do()
+	w.reader.forget()
+	o, err := w.nodePools().Create(w.reader.clusterPath(), &container.CreateNodePoolRequest{NodePool: body}).Context(ctx).Do()
 	err = w.began(o, err, wanted{})
 	if session.Exists(err) {
-		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
+		return driverkit.Confirm(err, w.reader.readAgain(ctx), func() bool {
 			is := w.memory.read.pool
-			return is != nil && w.t.ownership(w.memory.read).Owned && is.Status != statusStopping
+			return is != nil && w.t.ownership(w.memory.read).Claim.Owned && is.Status != statusStopping
 		})
 	}
 	if driverkit.MayHaveHappened(err) {
@@ -109,22 +103,22 @@ func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.want()
+	want, err := w.reader.want()
 	if err != nil || len(want.drift) == 0 {
 		return err
 	}
 	w.memory.rememberMachines(want, w.memory.read.machines())
-	w.forget()
+	w.reader.forget()
 	var o *container.Operation
-	switch changed := request.Together(want.drift); changed[0].Method {
+	switch changed := want.drift.Together(); changed[0].Method {
 	case request.SetAutoscaling:
 		r := &container.SetNodePoolAutoscalingRequest{Autoscaling: request.Autoscaling(want.pool, is)}
-		o, err = w.nodePools().SetAutoscaling(w.path(), r).Context(ctx).Do()
+		o, err = w.nodePools().SetAutoscaling(w.reader.path(), r).Context(ctx).Do()
 	case request.SetManagement:
 		r := &container.SetNodePoolManagementRequest{Management: want.pool.Management}
-		o, err = w.nodePools().SetManagement(w.path(), r).Context(ctx).Do()
+		o, err = w.nodePools().SetManagement(w.reader.path(), r).Context(ctx).Do()
 	default:
-		o, err = w.nodePools().Update(w.path(), request.Request(changed, want.pool, is)).Context(ctx).Do()
+		o, err = w.nodePools().Update(w.reader.path(), request.Request(changed, want.pool, is)).Context(ctx).Do()
 	}
 	return w.began(o, err, wanted{})
 }
@@ -132,15 +126,15 @@ func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
 // adopt writes the owner labels to the node pool and changes nothing else.
 func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	is := w.memory.read.pool
-	if is != nil && w.t.ownership(w.memory.read).Owned {
+	if is != nil && w.t.ownership(w.memory.read).Claim.Owned {
 		return nil
 	}
-	if err := w.t.ownership(w.memory.read).Adoptable(w.unowned()); err != nil {
+	if err := w.t.ownership(w.memory.read).Adoptable(w.reader.unowned()); err != nil {
 		return err
 	}
 	labels := request.Labels(w.memory.read.labels(), template.OwnerLabels(w.t.Owner))
-	w.forget()
-	o, err := w.nodePools().Update(w.path(), &container.UpdateNodePoolRequest{
+	w.reader.forget()
+	o, err := w.nodePools().Update(w.reader.path(), &container.UpdateNodePoolRequest{
 		Etag: is.Etag, ResourceLabels: &container.ResourceLabels{Labels: labels},
 	}).Context(ctx).Do()
 	return w.began(o, err, wanted{})
@@ -152,8 +146,8 @@ func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 		return nil
 	}
 	w.memory.made = w.now.Add(-visibleWithin)
-	w.forget()
-	o, err := w.nodePools().Delete(w.path()).Context(ctx).Do()
+	w.reader.forget()
+	o, err := w.nodePools().Delete(w.reader.path()).Context(ctx).Do()
 	if err = w.began(o, err, wanted{}); session.Absent(err) {
 		return nil
 	}

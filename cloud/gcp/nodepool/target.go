@@ -8,7 +8,6 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
-	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
@@ -27,24 +26,14 @@ func targetOf(t Target) (target, error) {
 	if t.Spec == nil || t.Spec.Pool == nil {
 		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
 	}
-	if err := t.Owner.Check(); err != nil {
-		return target{}, err
-	}
 	out := target{Target: t, cluster: t.Spec.Cluster, name: t.Spec.Name}
 	if out.cluster.Name == "" || out.cluster.Location == "" {
 		return target{}, cloud.Invalidf("spec", "the control plane names no GKE cluster and location yet")
 	}
-	return out, nil
-}
-
-// access returns how the services of the cluster's project are reached.
-func (t target) access() session.Access {
-	v := t.cluster.View
-	out := session.Access{Project: v.Project, Compute: v.Endpoints.Compute, Container: v.Endpoints.Container}
-	if v.Identity != nil {
-		out.Credentials = session.Credentials{Name: v.Identity.Name, JSON: v.Identity.Credentials}
-	}
-	return out
+	return out, driverkit.CheckPlaces(t.GroupID,
+		driverkit.Place{Object: "control plane", Kind: "project", Field: "spec.project", Name: out.cluster.View.Project},
+		driverkit.Place{Object: "control plane", Kind: "location", Field: "spec.location", Name: out.cluster.Location},
+		driverkit.Place{Object: "control plane", Kind: "GKE cluster", Field: "spec.clusterName", Name: out.cluster.Name})
 }
 
 // where is the place of a node pool.
@@ -69,13 +58,12 @@ func splitGroupID(id string) where {
 // ownership returns what decides whether the node pool with the pool's name may be changed.
 func (t target) ownership(read poolRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: template.LabelOwner, Kind: "node pool",
-		Rename: "in spec.nodePoolName",
-		Group:  fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
+		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Kind: "node pool",
+		Rename: "in spec.nodePoolName", Account: t.cluster.View.Project, Path: t.cluster.Name + "/" + t.name,
+		Group: fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
 	}
 	if read.pool != nil {
-		o.Owner = read.labels()[template.LabelOwner]
-		o.Owned = o.Owner == template.LabelValue(t.Owner.ID) || o.Owner == "" && t.AssumeOwned
+		o.Claim = t.Claim(template.Spelling, template.In(read.labels()))
 	}
 	return o
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-func TestReleaseOf(t *testing.T) {
+func TestVersionOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason, version, want string
@@ -25,39 +25,10 @@ func TestReleaseOf(t *testing.T) {
 		{"no minor", "v1.0", "", true},
 		{"too many parts", "1.34.1.2", "", true},
 	} {
-		got, err := releaseOf(fieldVersion, c.version)
+		got, err := versionOf(fieldVersion, c.version)
 		var refusal *cloud.Error
 		if got.String() != c.want || errors.As(err, &refusal) != c.refused || refusal != nil && refusal.Field != fieldVersion {
 			t.Errorf("%s: want %q, refused: %t, got %q and %v", c.reason, c.want, c.refused, got, err)
-		}
-	}
-}
-
-func TestCourseOf(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		reason, current, wanted, controlPlane, next string
-		waits                                       bool
-	}{
-		{"no version is asked for", "1.33.4-gke.1", "", "1.34.1-gke.5", "1.33.4-gke.1", false},
-		{"a node pool that does not exist yet", "", "v1.33.4", "1.34.1-gke.5", "1.33.4", false},
-		{"the version that it has", "1.33.4-gke.1", "v1.33.4", "1.34.1-gke.5", "1.33.4-gke.1", false},
-		{"any patch of the minor that it has", "1.33.4-gke.1", "v1.33", "1.34.1-gke.5", "1.33.4-gke.1", false},
-		{"another build", "1.33.4-gke.1", "1.33.4-gke.2", "1.34.1-gke.5", "1.33.4-gke.2", false},
-		{"another patch", "1.33.4-gke.1", "v1.33.5", "1.34.1-gke.5", "1.33.5", false},
-		{"the next minor", "1.33.4-gke.1", "v1.34.1", "1.34.1-gke.5", "1.34.1", false},
-		{"two minors: one at a time", "1.32.4-gke.1", "v1.34.1", "1.34.1-gke.5", "1.33", false},
-		{"two minors with a control plane between: no patch above it", "1.32.4-gke.1", "v1.34.1", "1.33.1-gke.5", "1.33.1-gke.5", false},
-		{"the control plane goes first", "1.33.4-gke.1", "v1.34.1", "1.33.9-gke.1", "1.33.4-gke.1", true},
-		{"a patch above the control plane", "1.33.4-gke.1", "v1.33.8", "1.33.7-gke.1", "1.33.4-gke.1", true},
-		{"a build above the control plane", "1.33.4-gke.1", "1.33.4-gke.9", "1.33.4-gke.5", "1.33.4-gke.1", true},
-		{"a control plane that is not known: GKE compares", "1.33.4-gke.1", "v1.34.1", "", "1.34.1", false},
-		{"an automatic upgrade was faster", "1.34.1-gke.5", "v1.33.4", "1.34.1-gke.5", "1.34.1-gke.5", false},
-		{"an automatic upgrade brought another build", "1.33.4-gke.7", "1.33.4-gke.5", "1.34.1-gke.5", "1.33.4-gke.7", false},
-	} {
-		got := courseOf(reported(c.current), reported(c.wanted), reported(c.controlPlane))
-		if got.next.String() != c.next || got.path.WaitsForControlPlane != c.waits {
-			t.Errorf("%s: want %s, waiting: %t, got %s and %+v", c.reason, c.next, c.waits, got.next, got.path)
 		}
 	}
 }

@@ -40,12 +40,16 @@ const controller = "controller"
 
 // newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools. It allows the driver what package permissions
 // says, and nothing else.
-func newCloud() (*gcp.Cloud, error) {
+func newCloud() (*gcp.Cloud, error) { return newCloudAs(container.Behaviour{}) }
+
+// newCloudAs does the same with GKE as it is said to behave.
+func newCloudAs(b container.Behaviour) (*gcp.Cloud, error) {
 	role, err := permissions.RoleOf(permissions.Options{})
 	if err != nil {
 		return nil, err
 	}
-	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1, Accounts: []gcp.Account{{Email: controller, Allowed: role.IncludedPermissions}}})
+	accounts := []gcp.Account{{Email: controller, Allowed: role.IncludedPermissions}}
+	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1, GKE: b, Accounts: accounts})
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +112,14 @@ type world struct {
 }
 
 // inWorld runs a test in a fresh world, in virtual time.
-func inWorld(t *testing.T, test func(*world)) {
+func inWorld(t *testing.T, test func(*world)) { t.Helper(); inWorldAs(t, container.Behaviour{}, test) }
+
+// inWorldAs runs a test in a world whose GKE behaves in a way.
+func inWorldAs(t *testing.T, b container.Behaviour, test func(*world)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		made, err := newCloud()
+		made, err := newCloudAs(b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/api/common"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 )
 
@@ -30,6 +31,15 @@ type Access struct {
 	Credentials Credentials
 	// Compute and Container are addresses of Compute Engine and GKE in the place of Google's; empty for the default.
 	Compute, Container string
+}
+
+// AccessOf returns how the project of a cluster is reached.
+func AccessOf(cluster gcpv1.ClusterView) Access {
+	out := Access{Project: cluster.Project, Compute: cluster.Endpoints.Compute, Container: cluster.Endpoints.Container}
+	if cluster.Identity != nil {
+		out.Credentials = Credentials{Name: cluster.Identity.Name, JSON: cluster.Identity.Credentials}
+	}
+	return out
 }
 
 // Credentials are a document of Google's: a service account's key, an external account, or an impersonated service account. The zero

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
 // codeNotFound is what a 404 without words is known by.
@@ -31,22 +32,16 @@ func (s *Session) Refusal(err error) error {
 	if errors.As(err, &unanswered) {
 		e.Op = unanswered.call.String()
 	}
-	var held *wire.RateLimitedError
 	var reply *googleapi.Error
 	var token *tokenError
-	var unsent *astray
 	switch {
-	case errors.As(err, &held):
-		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
-	case errors.As(err, &unsent):
-		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
+	case refusal.Unsent(e, err):
 	case errors.As(err, &token):
 		ofToken(e, token, s.now())
 	case errors.As(err, &reply):
 		target = ofReply(e, reply, s.now())
 	default:
-		no := cloud.NoResponse(e.Op, err)
-		e.Code, e.Message = no.Code, no.Message
+		refusal.Unanswered(e, err)
 	}
 	return driverkit.AboutPart(byWhom(e, s.credentials), target)
 }
@@ -64,29 +59,17 @@ func ofToken(e *cloud.Error, err *tokenError, now time.Time) {
 	e.Op = opToken
 	var reply *oauth2.RetrieveError
 	if !errors.As(err, &reply) || reply.Response == nil {
-		no := cloud.NoResponse(e.Op, err)
-		e.Code, e.Message = no.Code, no.Message
+		refusal.Unanswered(e, err)
 		return
 	}
 	is := readToken(reply.Body)
-	e.Code, e.Message = is.Error, Clean(is.Description)
-	switch status := reply.Response.StatusCode; {
-	case status == http.StatusTooManyRequests:
-		e.Kind, e.After = cloud.Throttled, wire.RetryAfter(reply.Response.Header, now)
-	case status >= http.StatusInternalServerError:
-		e.Kind, e.After = cloud.Unavailable, wire.RetryAfter(reply.Response.Header, now)
-	default:
-		e.Kind = cloud.Denied
-	}
-	if e.Code == "" {
-		e.Code = cloud.CodeNoCredentials
-	}
+	table.Token(e, refusal.Said{Code: is.Error, Message: is.Description, Status: reply.Response.StatusCode}, reply.Response.Header, now)
 }
 
 // ofReply takes over what a service has answered, and returns what it is about.
 func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target string) {
 	e.Op, e.After = reply.Header.Get(headerCall), wire.RetryAfter(reply.Header, now)
-	if cloud.KindOfStatus(reply.Code) == cloud.Invalid && strings.HasPrefix(strings.TrimSpace(reply.Body), "<") {
+	if refusal.NotFromService(reply.Code, []byte(reply.Body)) {
 		*e = *cloud.NotFromService(e.Op, reply.Code)
 		return ""
 	}
@@ -100,45 +83,49 @@ func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target stri
 
 // classify sorts what was said, and the status that it was said with, into a kind.
 func (s said) classify(e *cloud.Error, status int) {
-	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
+	table.Describe(e, refusal.Said{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
 }
 
-// codes are the codes of Google whose kind does not follow from the status: reasons of replies, the codes of operations and of attempts to
-// create instances, and canonical codes. Case and underscores do not count.
-var codes = map[cloud.ErrorKind][]string{
-	cloud.Throttled: {
-		"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED",
-		"CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+// table holds the codes and texts of Google's refusals: its codes are reasons of replies, the codes of operations and of attempts to create
+// instances, and canonical codes. Case and underscores do not count.
+var table = refusal.New(refusal.Table{
+	Spelling: normal,
+	Codes: map[cloud.ErrorKind][]string{
+		cloud.Throttled: {
+			"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED",
+			"CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+		},
+		cloud.Conflict: {
+			"conditionNotMet", "resourceInUse", "resourceInUseByAnotherResource", "resourceNotReady", "alreadyExists", "ABORTED",
+			"FAILED_PRECONDITION",
+			"failedPrecondition", "CONFLICT", "concurrentModification", "fingerprintMismatch", "operationInProgress", "RESOURCE_ALREADY_EXISTS",
+			"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY", "CLUSTER_ALREADY_HAS_OPERATION", "CANCELLED_BY_USER",
+			"INVALID_STATE_FOR_OPERATION",
+		},
+		cloud.Capacity: {
+			"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "LIMIT_EXCEEDED", "stockout", "STOCKOUT", "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED",
+			"ZONE_RESOURCE_POOL_EXHAUSTED",
+			"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "REGION_RESOURCE_POOL_EXHAUSTED", "RESOURCE_POOL_EXHAUSTED", "RESOURCE_EXHAUSTED",
+			"resourceAvailability",
+			"IP_SPACE_EXHAUSTED", "IP_SPACE_EXHAUSTED_WITH_DETAILS", "resourcesExhausted", "RESERVATION_CAPACITY_EXCEEDED",
+		},
+		cloud.Denied: {
+			"forbidden", "authError", "insufficientPermissions", "accessNotConfigured", "SERVICE_DISABLED", "PERMISSION_DENIED", "PERMISSIONS_ERROR",
+			"IAM_PERMISSION_DENIED", "UNAUTHENTICATED", "CREDENTIALS_MISSING", "billingNotEnabled", "BILLING_DISABLED", "conditionViolated",
+			"SERVICE_ACCOUNT_ACCESS_DENIED",
+		},
+		cloud.Invalid: {
+			"invalid", "badRequest", "invalidParameter", "INVALID_ARGUMENT", "INVALID_FIELD_VALUE", "INVALID_USAGE", "UNSUPPORTED_OPERATION",
+			codeNotFound, "NOT_FOUND", "RESOURCE_NOT_FOUND",
+			"OUT_OF_RANGE", "parseError",
+		},
+		cloud.Unavailable: {"backendError", "internalError", "INTERNAL", "INTERNAL_ERROR", "UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN"},
 	},
-	cloud.Conflict: {
-		"conditionNotMet", "resourceInUse", "resourceInUseByAnotherResource", "resourceNotReady", "alreadyExists", "ABORTED",
-		"FAILED_PRECONDITION",
-		"failedPrecondition", "CONFLICT", "concurrentModification", "fingerprintMismatch", "operationInProgress", "RESOURCE_ALREADY_EXISTS",
-		"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY", "CLUSTER_ALREADY_HAS_OPERATION", "CANCELLED_BY_USER",
-		"INVALID_STATE_FOR_OPERATION",
-	},
-	cloud.Capacity: {
-		"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "LIMIT_EXCEEDED", "stockout", "STOCKOUT", "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED",
-		"ZONE_RESOURCE_POOL_EXHAUSTED",
-		"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "REGION_RESOURCE_POOL_EXHAUSTED", "RESOURCE_POOL_EXHAUSTED", "RESOURCE_EXHAUSTED",
-		"resourceAvailability",
-		"IP_SPACE_EXHAUSTED", "IP_SPACE_EXHAUSTED_WITH_DETAILS", "resourcesExhausted", "RESERVATION_CAPACITY_EXCEEDED",
-	},
-	cloud.Denied: {
-		"forbidden", "authError", "insufficientPermissions", "accessNotConfigured", "SERVICE_DISABLED", "PERMISSION_DENIED", "PERMISSIONS_ERROR",
-		"IAM_PERMISSION_DENIED", "UNAUTHENTICATED", "CREDENTIALS_MISSING", "billingNotEnabled", "BILLING_DISABLED", "conditionViolated",
-		"SERVICE_ACCOUNT_ACCESS_DENIED",
-	},
-	cloud.Invalid: {
-		"invalid", "badRequest", "invalidParameter", "INVALID_ARGUMENT", "INVALID_FIELD_VALUE", "INVALID_USAGE", "UNSUPPORTED_OPERATION",
-		codeNotFound, "NOT_FOUND", "RESOURCE_NOT_FOUND",
-		"OUT_OF_RANGE", "parseError",
-	},
-	cloud.Unavailable: {"backendError", "internalError", "INTERNAL", "INTERNAL_ERROR", "UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN"},
-}
-
-// kinds is codes the other way round.
-var kinds = driverkit.KindsByCode(codes, normal)
+	Absent: []string{codeNotFound, "RESOURCE_NOT_FOUND"},
+	Rewritten: append([]refusal.Rewritten{{Part: link, By: "$1"}, {Part: operationID, By: "operation"}},
+		refusal.Dropped(uuid, instant, trailing)...),
+	Places: []refusal.Place{{Name: quotaName, Label: "quota "}, {Name: zoneName, Label: "zone "}, {Name: regionName, Label: "region "}},
+})
 
 // normal is a code without case and underscores: what is resourceNotReady in a reply is RESOURCE_NOT_READY in an operation.
 func normal(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", "")) }
@@ -151,7 +138,7 @@ func kindOf(s said, status int) cloud.ErrorKind {
 	case http.StatusUnauthorized:
 		return cloud.Denied
 	}
-	if kind, ok := kinds[normal(s.Code)]; ok {
+	if kind, ok := table.Kind(s.Code); ok {
 		return kind
 	}
 	if status == 0 {
@@ -161,21 +148,11 @@ func kindOf(s said, status int) cloud.ErrorKind {
 }
 
 // Absent reports whether a call failed because something that it names does not exist (any more).
-func Absent(err error) bool {
-	switch normal(cloud.CodeOf(err)) {
-	case "notfound", "resourcenotfound":
-		return true
-	}
-	return false
-}
+func Absent(err error) bool { return table.IsAbsent(err) }
 
 // Exists reports whether a creation failed because there is something of that name already.
 func Exists(err error) bool {
-	switch normal(cloud.CodeOf(err)) {
-	case "alreadyexists", "resourcealreadyexists":
-		return true
-	}
-	return false
+	return table.Is(cloud.CodeOf(err), "alreadyExists", "RESOURCE_ALREADY_EXISTS")
 }
 
 // Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.

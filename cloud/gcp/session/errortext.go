@@ -3,12 +3,10 @@ package session
 import (
 	"encoding/json"
 	"regexp"
-	"strings"
 
 	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // said is what Google says of something that failed: in a reply, of an operation, or of one instance.
@@ -52,7 +50,7 @@ func readReply(body []byte) said {
 		}
 	}
 	for _, detail := range is.Error.Details {
-		if _, known := kinds[normal(detail.Reason)]; known && detail.Reason != "" {
+		if _, known := table.Known(detail.Reason); known && detail.Reason != "" {
 			out.Code = detail.Reason
 		}
 		for _, v := range detail.Violations {
@@ -111,35 +109,13 @@ var (
 	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`)
 	link        = regexp.MustCompile(`https?://[^\s'"]*?/(projects/[^\s'"]+)`)
 	trailing    = regexp.MustCompile(`,?\s*(?i:details): \[\s*\]`)
-)
 
-// Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and the sentences that only
-// lead somewhere else. Resources are named by their paths.
-func Clean(message string) string {
-	message = link.ReplaceAllString(message, "$1")
-	message = operationID.ReplaceAllString(message, "operation")
-	for _, drop := range []*regexp.Regexp{uuid, instant, trailing} {
-		message = drop.ReplaceAllString(message, "")
-	}
-	return driverkit.WithoutLinks(message)
-}
-
-var (
+	// The quota, zone and region that a capacity message names.
 	quotaName  = regexp.MustCompile(`(?i)quota '?([A-Z][A-Z0-9_]+)'?`)
 	zoneName   = regexp.MustCompile(`\bzones?[/ ']+([a-z]+-[a-z]+\d+-[a-z][a-z0-9]*)\b`)
 	regionName = regexp.MustCompile(`\bregion[s]?[/ ']+([a-z]+-[a-z]+\d+)\b`)
 )
 
-// where is the quota, zone and region that a capacity message names.
-func where(message string) string {
-	var parts []string
-	for _, p := range []struct {
-		name *regexp.Regexp
-		form string
-	}{{quotaName, "quota "}, {zoneName, "zone "}, {regionName, "region "}} {
-		if found := p.name.FindStringSubmatch(message); found != nil {
-			parts = append(parts, p.form+found[1])
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+// Clean returns a message without what differs from one request to the next, and without the sentences that only lead somewhere else.
+// Resources are named by their paths.
+func Clean(message string) string { return table.Clean(message) }

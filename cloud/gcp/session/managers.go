@@ -58,6 +58,28 @@ func (s *Session) Managers(ctx context.Context, places []Place, maxAge time.Dura
 	return out, nil
 }
 
+// newProjects makes the sweep over all managers of a project: it has one key, the project's ID.
+func newProjects(s *Session, o Options) *sweep.Sweep[[]*compute.InstanceGroupManager] {
+	some := func(ctx context.Context, projects []string, found func(string, []*compute.InstanceGroupManager)) error {
+		var list []*compute.InstanceGroupManager
+		if _, err := s.allManagers(ctx, func(_ string, m Manager) { list = append(list, m.Is) }); err != nil {
+			return err
+		}
+		for _, project := range projects {
+			found(project, list)
+		}
+		return nil
+	}
+	return sweep.New(sweep.Options[[]*compute.InstanceGroupManager]{Some: some, Now: o.Now})
+}
+
+// AllManagers returns the managers of the project's zones and regions, but for those of a zone or region that can't be read. They are
+// shared and must not be changed.
+func (s *Session) AllManagers(ctx context.Context, maxAge time.Duration) ([]*compute.InstanceGroupManager, error) {
+	answer, err := s.project.Get(ctx, s.Project, maxAge)
+	return answer.Value, err
+}
+
 // TouchManager is called before and after a write that concerns a manager or its instances: what was read of them before is out of date.
 func (s *Session) TouchManager(location, name string) {
 	s.managers.Touch(keyOf(location, name))

@@ -2,9 +2,7 @@ package session
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -19,19 +17,13 @@ const (
 // are expected. A list that has no end is an error, for what was cut off might be what counts.
 func (s *Session) Listed(ctx context.Context, page func(ctx context.Context,
 	token string) (next string, err error)) (pages int, err error) {
-	if wire.PagesOf(ctx) == nil {
-		ctx, _ = wire.Paged(ctx, 1)
-	}
 	token := ""
-	for pages < pagesMost {
+	err = wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (more bool, err error) {
 		if token, err = page(ctx, token); err != nil {
-			return pages, s.Refusal(err)
+			return false, s.Refusal(err)
 		}
-		if pages++; token == "" {
-			return pages, nil
-		}
-	}
-	return pages, &cloud.Error{
-		Kind: cloud.Unavailable, Code: "EndlessList", Message: fmt.Sprintf("the list has %d pages and still goes on", pagesMost),
-	}
+		pages++
+		return token != "", nil
+	})
+	return pages, err
 }

@@ -64,6 +64,12 @@ func (r Resource) Path() string {
 	return strings.Join(parts, "/")
 }
 
+// Within returns the path within the project: "regions/us-central1/instanceTemplates/mp-0".
+func (r Resource) Within() string {
+	r.Project = ""
+	return r.Path()
+}
+
 // Location returns the zone or region of the resource, empty where it is global.
 func (r Resource) Location() string {
 	_, location, _ := strings.Cut(r.Scope, "/")

@@ -58,6 +58,7 @@ type Session struct {
 	transport   *wire.Transport
 	now         func() time.Time
 	managers    *sweep.Sweep[Manager]
+	project     *sweep.Sweep[[]*compute.InstanceGroupManager]
 	members     *sweep.Sweep[Members]
 	clusters    *sweep.Sweep[*container.Cluster]
 }
@@ -147,7 +148,7 @@ func (s *Sessions) build(at place, credentials Credentials) (*Session, error) {
 	}
 	made.Compute.BasePath, made.Container.BasePath = at.bases.compute, at.bases.container
 	made.Compute.UserAgent, made.Container.UserAgent = userAgent, userAgent
-	made.managers = newManagers(made, s.options)
+	made.managers, made.project = newManagers(made, s.options), newProjects(made, s.options)
 	made.members = newMembers(made, s.options)
 	made.clusters = newClusters(made, s.options)
 	return made, nil

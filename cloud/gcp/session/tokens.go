@@ -261,7 +261,7 @@ type tokenSender struct {
 func (s *tokenSender) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Hostname()
 	if here := loopback(host); here && !s.loopback || !here && req.URL.Scheme != "https" && !net.ParseIP(host).IsLinkLocalUnicast() {
-		return nil, &astray{host: req.URL.Host}
+		return nil, astray(req)
 	}
 	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(),
 		wire.Call{Service: serviceLogin, Operation: "GetToken", ReadOnly: true})))

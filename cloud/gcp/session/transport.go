@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
 const (
@@ -32,14 +32,6 @@ type sender struct {
 	// hosts of the services: a token for them goes nowhere else.
 	hosts []string
 	now   func() time.Time
-}
-
-// astray is a request that would have carried a token to another host.
-type astray struct{ host string }
-
-// Error names the host.
-func (a *astray) Error() string {
-	return fmt.Sprintf("the request was not sent: it leads to %q, which is no service of Google's", a.host)
 }
 
 // unanswered is an error of a call that got no reply.
@@ -74,9 +66,14 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
+// astray is the error of a request that leads to no service of Google's.
+func astray(req *http.Request) error {
+	return &refusal.Astray{Host: req.URL.Host, Not: "no service of Google's"}
+}
+
 func (s *sender) send(req *http.Request, call wire.Call) (*http.Response, error) {
 	if !slices.Contains(s.hosts, strings.ToLower(req.URL.Host)) {
-		return nil, &astray{host: req.URL.Host}
+		return nil, astray(req)
 	}
 	token, err := s.tokens.token()
 	if err != nil {

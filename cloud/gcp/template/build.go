@@ -210,13 +210,13 @@ func (s Source) shielded() *compute.ShieldedInstanceConfig {
 	}
 }
 
-// confidentialTypes are the technologies of confidential computing, as Compute Engine names them.
-var confidentialTypes = map[gcpv1.ConfidentialComputePolicy]string{
+// ConfidentialTypes are the technologies of confidential computing, as Compute Engine names them.
+var ConfidentialTypes = map[gcpv1.ConfidentialComputePolicy]string{
 	gcpv1.ConfidentialSEV: "SEV", gcpv1.ConfidentialSEVSNP: "SEV_SNP", gcpv1.ConfidentialTDX: "TDX",
 }
 
 func (s Source) confidential() *compute.ConfidentialInstanceConfig {
-	kind, on := confidentialTypes[s.Pool.Confidential()]
+	kind, on := ConfidentialTypes[s.Pool.Confidential()]
 	if !on {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -105,25 +106,24 @@ func OtherCluster(labels map[string]string, o cloud.Owner, names ...string) stri
 	return ""
 }
 
-// OwnerLabels are the labels that name an owner.
-func OwnerLabels(o cloud.Owner) map[string]string {
-	return map[string]string{
-		LabelOwner: LabelValue(o.ID), LabelCluster: LabelValue(o.Cluster), LabelNamespace: LabelValue(o.Namespace), LabelName: LabelValue(o.Name),
-	}
+// Spelling is how labels say whose a cloud object is.
+var Spelling = cloud.Spelling{Key: labelKey, Value: LabelValue}
+
+// labelKey returns the key of a label from the name of a tag.
+func labelKey(name string) string { return cmp.Or(labelKeys[name], labelDomain+name) }
+
+// labelKeys are the keys of labels by the names of tags, where they differ.
+var labelKeys = map[string]string{
+	cloud.TagOwner: LabelOwner, cloud.TagPool: LabelName,
 }
 
-// TaggedFor returns the key of the object that labels name. Shortened values that are those of the given owner stand for its own.
-func TaggedFor(labels map[string]string, o cloud.Owner) string {
-	full := map[string]string{cloud.TagCluster: o.Cluster, cloud.TagNamespace: o.Namespace, cloud.TagPool: o.Name}
-	keys := map[string]string{cloud.TagCluster: LabelCluster, cloud.TagNamespace: LabelNamespace, cloud.TagPool: LabelName}
-	return cloud.TaggedFor(func(name string) string {
-		value := labels[keys[name]]
-		if value != "" && value == LabelValue(full[name]) {
-			return full[name]
-		}
-		return value
-	})
+// In returns what reads labels by their keys.
+func In(labels map[string]string) func(key string) string {
+	return func(key string) string { return labels[key] }
 }
+
+// OwnerLabels are the labels that name an owner.
+func OwnerLabels(o cloud.Owner) map[string]string { return Spelling.Tags(o) }
 
 // Prefix is what the names of a group's templates begin with.
 func Prefix(group string) string { return cut(group, nameMost-templateDigits-1) + "-" }

@@ -34,8 +34,7 @@ func adoptCommand() *cobra.Command {
 		Short: "Take over a pool's group that another provider made, without replacing a machine",
 		Long: `Take over the group of a machine pool that another provider made. The plan of the adoption is printed first: the cloud objects that get
 the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then
-the
-annotation ` + pool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
+the annotation ` + pool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
 
 If machines would be replaced, the annotation is set only with --allow-replacement.
 
@@ -73,7 +72,7 @@ func (a *adopter) run(ctx context.Context, args []string) error {
 	}
 	plans, err := plan.Build(ctx, request)
 	if err != nil {
-		return fmt.Errorf("plan the adoption: %w", err)
+		return fmt.Errorf("plan the adoption: %w", a.reach(err))
 	}
 	return a.apply(ctx, request.Client, plans)
 }
@@ -107,7 +106,8 @@ func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan)
 	p := plans[0]
 	switch {
 	case p.Adoption == nil:
-		return errors.New("nothing to adopt: the plan tells why, or the pool owns its group")
+		return fmt.Errorf("nothing to adopt: the plan says why group %q is not taken over, or the pool owns its group; name another group with "+
+			"--group", a.group)
 	case a.dryRun:
 		return nil
 	case p.Moves() && !a.replace:

@@ -32,7 +32,7 @@ func TestAdopt(t *testing.T) {
 		"plain":                {"the group has the pool's name", []string{"machinepool/workers"}, adopter{}, adopts, "workers", ""},
 		"another name":         {"the user names the group", []string{"machinepool", "workers"}, adopter{group: "g"}, adopts, "g", ""},
 		"dry run":              {"nothing is set", []string{"machinepool/workers"}, adopter{dryRun: true}, adopts, "", ""},
-		"nothing to adopt":     {"the command fails", []string{"machinepool/workers"}, adopter{}, plan.Plan{}, "", "nothing to adopt"},
+		"nothing to adopt":     {"the command fails", []string{"machinepool/workers"}, adopter{}, plan.Plan{}, "", "--group"},
 		"replacement":          {"no machine goes by surprise", []string{"machinepool/workers"}, adopter{}, replaces, "", "--allow-replacement"},
 		"accepted replacement": {"the user accepts it", []string{"machinepool/workers"}, adopter{replace: true}, replaces, "workers", ""},
 	} {

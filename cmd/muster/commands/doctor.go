@@ -81,7 +81,7 @@ func examine(ctx context.Context, m *management, output, identities string) (doc
 		Client: c, Providers: all.Providers(), Release: release, Local: at.simulated, IdentityNamespace: identities, Now: time.Now(),
 	})
 	if err != nil {
-		return doctor.Report{}, err
+		return doctor.Report{}, at.reach(err)
 	}
 	return doctor.Examine(installation), nil
 }

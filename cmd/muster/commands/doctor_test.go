@@ -15,7 +15,7 @@ func TestDoctorCannotRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no cluster is found", []string{"--kubeconfig", "no-such-file"}, "find the management cluster"},
+		{"no cluster is found", []string{"--kubeconfig", "no-such-file"}, "no-such-file does not exist"},
 		{"there are two forms", []string{"-o", "yaml"}, `want text or json, found "yaml"`},
 	} {
 		var errs bytes.Buffer
@@ -40,7 +40,7 @@ func TestTreeRequests(t *testing.T) {
 		{"a name alone does not say what it is", []string{"workers"}, "want KIND/NAME"},
 		{"an object lies in one namespace", []string{"mp/workers", "-A"}, "--all-namespaces"},
 		{"there are two forms", []string{"-o", "yaml"}, "want text or json"},
-		{"no cluster is found", []string{"--kubeconfig", "no-such-file"}, "find the management cluster"},
+		{"no cluster is found", []string{"--kubeconfig", "no-such-file"}, "no-such-file does not exist"},
 	} {
 		cmd := root()
 		cmd.SetArgs(append([]string{"tree"}, c.args...))

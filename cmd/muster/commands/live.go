@@ -23,6 +23,9 @@ import (
 func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	for _, c := range w.Children() {
+		u.starts[c.Name] = c.Starts // restarts until now were told as progress
+	}
 	go func() { // ends with ctx
 		select {
 		case <-w.Done():
@@ -84,9 +87,8 @@ func (u *up) follow(ctx context.Context, w *world.World) (err error) {
 	defer tick.Stop()
 	keys, restore := u.screen.Keys(ctx, u.in)
 	defer func() { err = errors.Join(err, restore()) }()
-	starts := map[string]int{}
 	for {
-		if err := u.noteRestarts(w.Children(), starts); err != nil {
+		if err := u.noteRestarts(w.Children()); err != nil {
 			return err
 		}
 		pools, err := u.refresh(ctx, watch)
@@ -118,15 +120,15 @@ func (u *up) refresh(ctx context.Context, watch *view.Watch) ([]view.Pool, error
 	return pools, u.screen.Show(pools, time.Now())
 }
 
-// noteRestarts tells of processes that were started again since the last look, of which starts is the memory.
-func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
+// noteRestarts tells of processes that were started again since the last look.
+func (u *up) noteRestarts(children []world.Child) error {
 	for _, c := range children {
-		if before, known := starts[c.Name]; known && c.Starts > before {
-			if err := u.screen.Note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, quoted(c.Log))); err != nil {
+		if c.Starts > u.starts[c.Name] {
+			if err := u.screen.Note(time.Now(), c.Restart()); err != nil {
 				return err
 			}
 		}
-		starts[c.Name] = c.Starts
+		u.starts[c.Name] = c.Starts
 	}
 	return nil
 }
@@ -203,7 +205,7 @@ func reasons(pools []view.Pool, promised int) string {
 func (u *up) greet(w *world.World, objects []seed.Object) error {
 	me := self(os.Args[0])
 	var text strings.Builder
-	fmt.Fprintf(&text, "The world is up. Its logs are in %s.\n\n", quoted(filepath.Join(u.dir, "logs")))
+	fmt.Fprintf(&text, "The world is up, until Ctrl-C in this terminal. Its logs are in %s.\n\n", quoted(filepath.Join(u.dir, "logs")))
 	fmt.Fprintf(&text, "  export KUBECONFIG=%s\n", quoted(w.Kubeconfig()))
 	fmt.Fprintf(&text, "  %s kubectl get %s -A\n", me, strings.Join(resources(u.clouds), ","))
 	for _, o := range seed.Clusters(objects) {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -24,7 +25,8 @@ func logInto(dir string) (func() error, error) {
 	ctrl.SetLogger(klog.Background())
 	return func() error {
 		klog.Flush()
-		klog.LogToStderr(true)
+		// What still ends in the background has no reader any more.
+		klog.SetOutput(io.Discard)
 		return f.Close()
 	}, nil
 }

@@ -1,9 +1,14 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +44,8 @@ type found struct {
 	namespace string
 	// simulated is true if the cluster is that of a world.
 	simulated bool
+	// world is the folder of that world.
+	world string
 }
 
 // find reads the kubeconfig. In a world, the clouds' SDKs of this process are pointed at the simulated clouds.
@@ -51,7 +58,7 @@ func (m *management) find() (found, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: m.kubeContext})
 	config, err := loader.ClientConfig()
 	if err != nil {
-		return found{}, fmt.Errorf("find the management cluster (by --kubeconfig, KUBECONFIG or --dir): %w", err)
+		return found{}, m.notFound(rules, err)
 	}
 	config.QPS, config.Burst = commandQPS, commandBurst
 	f := found{config: config, namespace: m.namespace}
@@ -60,8 +67,36 @@ func (m *management) find() (found, error) {
 			return f, fmt.Errorf("find the namespace: %w", err)
 		}
 	}
-	f.simulated, err = reachSimulated(rules)
+	f.world, err = reachSimulated(rules)
+	f.simulated = f.world != ""
 	return f, err
+}
+
+// notFound words why there is no configuration of a management cluster.
+func (m *management) notFound(rules *clientcmd.ClientConfigLoadingRules, err error) error {
+	switch {
+	case m.world != "" && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--dir: no world was started in %s: start one with muster up --dir %s", quoted(m.world), quoted(m.world))
+	case m.kubeconfig != "" && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--kubeconfig: %s does not exist", quoted(m.kubeconfig))
+	case clientcmd.IsEmptyConfig(err) && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
+		return fmt.Errorf("KUBECONFIG: %s does not exist, or names no cluster", quoted(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)))
+	case clientcmd.IsEmptyConfig(err):
+		return fmt.Errorf("find the management cluster: %s does not exist, or names no cluster: set KUBECONFIG, --kubeconfig or --dir",
+			strings.Join(rules.GetLoadingPrecedence(), ", "))
+	}
+	return fmt.Errorf("find the management cluster (by --kubeconfig, KUBECONFIG or --dir): %w", err)
+}
+
+// reach words a client's error, where its cluster does not answer.
+func (f found) reach(err error) error {
+	if err == nil || !utilnet.IsConnectionRefused(err) {
+		return err
+	}
+	if f.world != "" {
+		return fmt.Errorf("the world in %s is not running: start it with muster up --dir %s", quoted(f.world), quoted(f.world))
+	}
+	return fmt.Errorf("the management cluster at %s does not answer: %w", f.config.Host, err)
 }
 
 // client knows all kinds of Muster, Cluster API and Kubernetes.
@@ -72,7 +107,7 @@ func (f found) client() (client.Client, error) {
 	}
 	c, err := client.New(f.config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("client of the management cluster: %w", err)
+		return nil, fmt.Errorf("client of the management cluster: %w", f.reach(err))
 	}
 	return c, nil
 }

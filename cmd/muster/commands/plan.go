@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,8 +40,10 @@ type planner struct {
 
 	// simulated is true if the management cluster is that of a world.
 	simulated bool
-	in        io.Reader
-	out       io.Writer
+	// reach words errors of the management cluster.
+	reach func(error) error
+	in    io.Reader
+	out   io.Writer
 }
 
 // planCommand tells what would become of pools.
@@ -106,7 +109,7 @@ func (p *planner) run(ctx context.Context, args []string) error {
 	}
 	plans, err := plan.Build(ctx, request)
 	if err != nil {
-		return fmt.Errorf("plan: %w", err)
+		return fmt.Errorf("plan: %w", p.reach(err))
 	}
 	tell := plan.Text
 	if p.output == "json" {
@@ -189,7 +192,7 @@ func (p *planner) connect(r *plan.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Namespace, p.simulated = at.namespace, at.simulated
+	r.Namespace, p.simulated, p.reach = at.namespace, at.simulated, at.reach
 	if r.Client, err = at.client(); err != nil {
 		return err
 	}
@@ -206,18 +209,19 @@ func (p *planner) connect(r *plan.Request) error {
 	return err
 }
 
-// reachSimulated points the clouds' SDKs at the simulated ones, and at nothing else, when the kubeconfig is a world's.
-func reachSimulated(rules *clientcmd.ClientConfigLoadingRules) (bool, error) {
+// reachSimulated points the clouds' SDKs at the simulated ones, and at nothing else, when the kubeconfig is a world's. It returns the
+// folder of that world.
+func reachSimulated(rules *clientcmd.ClientConfigLoadingRules) (string, error) {
 	for _, file := range rules.GetLoadingPrecedence() {
 		settings, ok, err := world.CloudsOf(file)
 		if err != nil {
-			return false, err
+			return "", err
 		}
 		if ok {
-			return true, only(settings)
+			return filepath.Dir(file), only(settings)
 		}
 	}
-	return false, nil
+	return "", nil
 }
 
 // only makes these settings of the clouds' SDKs the only ones of this process.

@@ -21,7 +21,7 @@ func TestPlanRequests(t *testing.T) {
 		{"two kinds are one too many", []string{"machinepool/a", "machinepool/b"}, "want KIND/NAME"},
 		{"there are two forms", []string{"machinepool/a", "-o", "yaml"}, "want text or json"},
 		{"nothing is planned for a cluster that is not there", []string{"machinepool/a", "--kubeconfig", "no-such-file"},
-			"find the management cluster"},
+			"--kubeconfig: no-such-file does not exist"},
 	} {
 		cmd := root()
 		cmd.SetArgs(append([]string{"plan"}, c.args...))

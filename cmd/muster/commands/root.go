@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/muster-project/muster/providers/all"
 )
@@ -43,6 +44,8 @@ func run(ctx context.Context, others []*cobra.Command) error {
 	if err := all.Check(); err != nil {
 		return err
 	}
+	// cobra gives the flags of this set to every command, among them a --version that a Kubernetes library registers for its own binaries.
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 	cmd := root()
 	cmd.AddCommand(others...)
 	return cmd.ExecuteContext(ctx)
@@ -69,7 +72,6 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
 	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
 	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(),
 		versionCommand())

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/local/pki"
 )
 
 // asMuster, set in the environment of this test's binary, makes it run as muster itself.
@@ -48,6 +50,72 @@ func TestUnknownCommandsFail(t *testing.T) {
 				t.Fatalf("want the error %q, got %v", tc.want, err)
 			}
 		})
+	}
+}
+
+// TestEveryFlagIsItsCommands: no command has flags that libraries register for their own binaries.
+func TestEveryFlagIsItsCommands(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "tree", "--help")
+	cmd.Env = append(os.Environ(), asMuster+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "Global Flags:") || strings.Contains(string(out), "--version") {
+		t.Errorf("want the flags of muster tree alone, got %v:\n%s", err, out)
+	}
+}
+
+// TestHelpIsWhole: a paragraph of a help has no line that begins with a blank, or ends early in the middle of a sentence.
+func TestHelpIsWhole(t *testing.T) {
+	for _, cmd := range root().Commands() {
+		lines := strings.Split(cmd.Long, "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(line, "\t") || len(line) > 140 {
+				t.Errorf("%s: want lines of at most 140 characters that begin at the margin, found %q", cmd.Name(), line)
+			}
+			goesOn := i+1 < len(lines) && lines[i+1] != ""
+			if goesOn && line != "" && len(line) < 40 {
+				t.Errorf("%s: want %q joined with the line below it", cmd.Name(), line)
+			}
+		}
+	}
+}
+
+// TestManagementIsNotFound: what is missing is named in words.
+func TestManagementIsNotFound(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	stopped := t.TempDir()
+	ca, err := pki.OpenAuthority(t.TempDir(), "ca", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := ca.Kubeconfig("https://127.0.0.1:9", "muster", pki.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"kubeconfig": string(config), "world.json": `{"apiServer": 9}`} {
+		if err := os.WriteFile(filepath.Join(stopped, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		reason, variable, want string
+		args                   []string
+	}{
+		{"a folder without a world", "", "no world was started in " + none, []string{"--dir", none}},
+		{"a world that does not run", "", "the world in " + stopped + " is not running: start it with", []string{"--dir", stopped}},
+		{"a file that is not there", "", "--kubeconfig: " + none + " does not exist", []string{"--kubeconfig", none}},
+		{"a variable that names nothing", none, "KUBECONFIG: " + none + " does not exist, or names no cluster", nil},
+	} {
+		for _, command := range []string{"tree", "doctor", "plan", "adopt"} {
+			args := append([]string{command}, tc.args...)
+			if command == "plan" || command == "adopt" {
+				args = append(args, "machinepool/x")
+			}
+			cmd := exec.Command(os.Args[0], args...)
+			cmd.Env = append(os.Environ(), asMuster+"=1", "KUBECONFIG="+tc.variable)
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tc.want) {
+				t.Errorf("%s: %s: want %q, got %v: %s", tc.reason, command, tc.want, err, out)
+			}
+		}
 	}
 }
 

@@ -39,15 +39,15 @@ func simCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Run simulated clouds alone, for any client of them",
-		Long: fmt.Sprintf(`Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
+		Long: `Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
 that SDKs and command lines work unchanged with the settings that are printed. Machines boot from their user data: one with a
 kubeadm join configuration joins the cluster that it names. Each cloud has a port of its own: with --port the first cloud
 that is named has that one, the next the one after it.
 
-With --tls the clouds are served over HTTPS. The certificate is valid for this machine, for the hosts that the clouds' clients
-reach by default (%s ...) and for each --tls-name, so that
-clients whose endpoints are fixed can be pointed here by name resolution. Its CA is printed, and written to --tls-ca; --dir keeps it.`,
-			examples(func(h clouds.Help) string { return h.Hosts })),
+` + wrapped(fmt.Sprintf("With --tls the clouds are served over HTTPS. The certificate is valid for this machine, for the hosts that the "+
+			"clouds' clients reach by default (%s ...) and for each --tls-name, so that clients whose endpoints are fixed can be pointed here by "+
+			"name resolution. Its CA is printed, and written to --tls-ca; --dir keeps it.",
+			examples(func(h clouds.Help) string { return h.Hosts }))),
 		Example: fmt.Sprintf(`  muster sim --clouds %s --port 4566 --dir ~/my-cloud
   muster sim --clouds %s --tls --tls-ca ca.crt`, simulatedClouds[0], simulatedClouds[len(simulatedClouds)-1]),
 		Args: cobra.NoArgs,

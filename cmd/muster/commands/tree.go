@@ -20,8 +20,8 @@ func treeCommand() *cobra.Command {
 		Use:   "tree [KIND/NAME]",
 		Short: "Show clusters, pools, instances, Machines and nodes, with state and reason",
 		Long: `Show the clusters of a namespace, with their pools, infrastructure pools, instances, Machines and nodes as a tree. For what is
-reason is shown. KIND/NAME is a Cluster, a MachinePool,
-	or its infrastructure object; short names are taken too. Only the management cluster is read.`,
+not Ready the reason is shown. KIND/NAME is a Cluster, a MachinePool, or its infrastructure object; short names are taken too. Only
+the management cluster is read.`,
 		Example: `  muster tree
   muster tree cluster/prod -n team-a
   muster tree mp/workers -o json`,
@@ -63,7 +63,7 @@ func showTree(ctx context.Context, out io.Writer, m *management, args []string, 
 	}
 	objects, err := tree.Read(ctx, tree.Request{Client: c, Namespace: at.namespace, Kind: kind, Name: name})
 	if err != nil {
-		return err
+		return at.reach(err)
 	}
 	if output == "json" {
 		return tree.JSON(out, tree.Build(objects))

@@ -42,6 +42,8 @@ type up struct {
 	gates      string
 	// promised is how many pools the topology controller is to make from what this run has seeded.
 	promised int
+	// starts of each child that were told.
+	starts map[string]int
 
 	in     io.Reader
 	out    io.Writer
@@ -50,7 +52,7 @@ type up struct {
 
 // upCommand starts a world and shows it until it is told to stop.
 func upCommand() *cobra.Command {
-	u := &up{}
+	u := &up{starts: map[string]int{}}
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",

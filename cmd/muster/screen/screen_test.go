@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,12 +83,15 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 		messages      bool
 		want          []string
 		hidden, lines int
+		message       string
 	}{
 		{reason: "all rows fit", pools: 3, height: 5, want: []string{"p00", "p01", "p02"}, lines: 4},
 		{reason: "the line below the table needs room too", pools: 4, height: 5, want: []string{"p00", "p01"}, hidden: 2, lines: 4},
 		{reason: "pools that are not settled stay", pools: 30, height: 6, unsettled: []int{7, 29}, want: []string{"p00", "p07", "p29"},
 			hidden: 27, lines: 5},
 		{reason: "each message takes a line", pools: 4, height: 8, messages: true, want: []string{"p00", "p01"}, hidden: 2, lines: 6},
+		{reason: "a long message takes the lines that it needs", pools: 2, height: 20, messages: true, want: []string{"p00", "p01"}, lines: 9,
+			message: "an undrainable Pod default/web-0 keeps Node a: delete PodDisruptionBudget default/web"},
 		{reason: "one pool is always shown", pools: 3, height: 1, want: []string{"p00"}, hidden: 2, lines: 3},
 		{reason: "an unknown height limits nothing", pools: 3, height: 0, want: []string{"p00", "p01", "p02"}, lines: 4},
 	} {
@@ -97,7 +101,7 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 				p := testPool(fmt.Sprintf("p%02d", i), 2)
 				p.Settled = !slices.Contains(tc.unsettled, i)
 				if tc.messages {
-					p.Message = "waiting"
+					p.Message = cmp.Or(tc.message, "waiting")
 				}
 				pools = append(pools, p)
 			}
@@ -106,6 +110,9 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 			s.size = func() (int, int) { return narrowest, tc.height }
 			if err := s.Show(pools, noon); err != nil {
 				t.Fatal(err)
+			}
+			if tc.message != "" && !strings.Contains(out.String(), "default/web\n") {
+				t.Errorf("want the end of the message too, got\n%s", out.String())
 			}
 			for _, p := range pools {
 				if got, want := strings.Contains(out.String(), "\n"+p.Name+" "), slices.Contains(tc.want, p.Name); got != want {

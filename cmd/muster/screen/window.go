@@ -23,7 +23,7 @@ const (
 // table returns what the terminal has room for: the window that was scrolled to, or the pools that need attention.
 func (s *Screen) table(pools []view.Pool, now time.Time) (string, error) {
 	width, height := s.size()
-	shown := fit(pools, height)
+	shown := fit(pools, width, height)
 	hidden := len(pools) - len(shown)
 	if hidden == 0 || !s.scrolls {
 		s.first = 0
@@ -80,14 +80,14 @@ func (s *Screen) Scroll(key Key) {
 // toEnd is beyond the last line of every table; a window ends at the last one that there is.
 const toEnd = 1 << 30
 
-// fit returns the pools whose rows and messages fit into a terminal of height lines, in their order. Settled pools are left out
+// fit returns the pools whose rows and messages fit into a terminal of this size, in their order. Settled pools are left out
 // first, and the last ones before the first ones. At least one pool is returned if there is one. A height of 0 is unknown.
 //
 // A table of more lines than the terminal has cannot be drawn again in place: its first lines have scrolled out of reach.
-func fit(pools []view.Pool, height int) []view.Pool {
+func fit(pools []view.Pool, width, height int) []view.Pool {
 	lines := around
 	for _, p := range pools {
-		lines += rows(p)
+		lines += view.Rows(p, width)
 	}
 	if height <= 0 || lines <= height {
 		return pools
@@ -97,7 +97,7 @@ func fit(pools []view.Pool, height int) []view.Pool {
 	for _, settled := range []bool{true, false} {
 		for i := len(pools) - 1; i >= 0 && lines > height && left > 1; i-- {
 			if pools[i].Settled == settled {
-				hidden[i], lines, left = true, lines-rows(pools[i]), left-1
+				hidden[i], lines, left = true, lines-view.Rows(pools[i], width), left-1
 			}
 		}
 	}
@@ -108,12 +108,4 @@ func fit(pools []view.Pool, height int) []view.Pool {
 		}
 	}
 	return shown
-}
-
-// rows returns how many lines of the table a pool takes: its row, and its message below all rows.
-func rows(p view.Pool) int {
-	if p.Message != "" {
-		return 2
-	}
-	return 1
 }

@@ -17,13 +17,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// adjustment changes the schema at one path of one version of a definition.
+// adjustment changes the schema at one path of one version of a definition, or adds a version that has the fields of another.
 type adjustment struct {
 	Definition string   `json:"definition"`
 	Version    string   `json:"version"`
-	Path       []string `json:"path"`
+	Path       []string `json:"path,omitempty"`
 	// Change is a name in changes.
-	Change string `json:"change"`
+	Change string `json:"change,omitempty"`
+	// Like is the version whose fields Version is served with.
+	Like string `json:"like,omitempty"`
 }
 
 // changes are what an adjustment can do to a schema.
@@ -49,7 +51,7 @@ func readAdjustments(pattern string) ([]adjustment, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		for _, a := range list {
-			if changes[a.Change] == nil {
+			if a.Like == "" && changes[a.Change] == nil {
 				return nil, fmt.Errorf("%s: there is no change %q", file, a.Change)
 			}
 		}
@@ -172,6 +174,12 @@ func adjust(definition *apiextensionsv1.CustomResourceDefinition, adjustments []
 		if a.Definition != definition.Name {
 			continue
 		}
+		if a.Like != "" {
+			if err := serve(definition, a.Version, a.Like); err != nil {
+				return err
+			}
+			continue
+		}
 		schema, err := find(definition, a.Version, a.Path)
 		if err != nil {
 			return err
@@ -182,6 +190,20 @@ func adjust(definition *apiextensionsv1.CustomResourceDefinition, adjustments []
 		}
 	}
 	return nil
+}
+
+// serve adds a version with the fields of another one. The objects need no conversion then.
+func serve(definition *apiextensionsv1.CustomResourceDefinition, name, like string) error {
+	for _, v := range definition.Spec.Versions {
+		if v.Name != like {
+			continue
+		}
+		older := *v.DeepCopy()
+		older.Name, older.Storage, older.Deprecated = name, false, true
+		definition.Spec.Versions = append([]apiextensionsv1.CustomResourceDefinitionVersion{older}, definition.Spec.Versions...)
+		return nil
+	}
+	return fmt.Errorf("there is no version %s to serve %s with", like, name)
 }
 
 func find(definition *apiextensionsv1.CustomResourceDefinition, version string, path []string) (*apiextensionsv1.JSONSchemaProps, error) {

@@ -14,7 +14,6 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/stored"
-	"github.com/muster-project/muster/pool"
 )
 
 // keepRegion is the key of the stored region of an object's cloud objects. It is stored even if the cluster names no region and the
@@ -108,21 +107,6 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	t.Spec.Cluster.Region = region
 	t.Keep = map[string]string{keepRegion: region}
 	return t, nil
-}
-
-// translateRollout sets how instances are replaced: by the strategy, or else by the group's instance refresh with its preferences, unless
-// these disable it.
-func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*awsv1.MachinePoolSource]) {
-	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
-	preferences := spec.RefreshPreferences
-	if t.Strategy != nil || preferences == nil {
-		return
-	}
-	t.Rollback = preferences.AutoRollback
-	if preferences.Disable {
-		t.RollDisabled = &pool.Cause{Reason: "RefreshDisabled",
-			Message: "a changed launch template replaces no machine: spec.refreshPreferences.disable is true"}
-	}
 }
 
 // Report sets the fields of the ecosystem: the launch template's ID, the version that the group launches from or will be created with, and

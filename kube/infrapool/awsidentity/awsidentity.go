@@ -1,7 +1,7 @@
 // Package awsidentity resolves the identity with which AWS is called for a cluster: its identityRef leads to the objects of the ecosystem's
 // AWS provider that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with another
 // identity. Each identity lists the namespaces that may use it. If the chain ends without credentials, AWS is not called: the controller's
-// own credentials are never a substitute.
+// own credentials are never a substitute. They are for the namespaces that the operator lists, also if the identity allows others.
 package awsidentity
 
 import (
@@ -33,14 +33,16 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
 	}
 	if ref == nil {
-		return by.Keep(""), nil
+		return by.Keep(""), from.Own(ctx, from.Namespace, by.Field())
 	}
 	keep := by.Keep(ref.String())
 	c := &chain{from: from}
 	if err := c.follow(ctx, *ref, by.Field()); err != nil {
 		return keep, err
 	}
-	cluster.Identity = c.identity(ref.String())
+	if cluster.Identity = c.identity(ref.String()); cluster.Identity == nil {
+		return keep, from.Own(ctx, from.Namespace, by.Field())
+	}
 	return keep, nil
 }
 

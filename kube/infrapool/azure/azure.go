@@ -75,7 +75,7 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
 	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, NoPrerequisites: spec.Identity != azurev1.VMIdentitySystemAssigned,
 		CreateBlocked: held(spec, in.MachinePool)}
-	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(&spec.Strategy, "spec.strategy")
+	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy.RollingUpdate, "spec.strategy")
 	var err error
 	if source.Cluster, err = infraCluster(in); err != nil {
 		return t, err

@@ -30,7 +30,7 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
 	}
 	if ref == nil {
-		return by.Keep(""), nil
+		return by.Keep(""), from.Own(ctx, from.Namespace, by.Field())
 	}
 	cluster.Identity, err = read(ctx, from, *ref, by.Field())
 	return by.Keep(ref.String()), err
@@ -75,6 +75,11 @@ func read(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityR
 	if err := complete(view); err != nil {
 		return nil, err
 	}
+	if borrows(view) {
+		if err := from.Own(ctx, ref.Namespace, ref.String()); err != nil {
+			return nil, err
+		}
+	}
 	if needsSecret(view) {
 		if view.Secret, err = secret(ctx, from, ref, source); err != nil {
 			return nil, err
@@ -116,6 +121,17 @@ func complete(i *azurev1.IdentityView) error {
 // needsSecret reports whether the identity has a secret. A certificate may be in a file.
 func needsSecret(i *azurev1.IdentityView) bool {
 	return i.HasPassword() || i.Type == azurev1.IdentityServicePrincipalCertificate && i.CertPath == ""
+}
+
+// borrows reports whether the identity proves itself by what the manager has: its token, its machine or one of its files.
+func borrows(i *azurev1.IdentityView) bool {
+	switch i.Type {
+	case azurev1.IdentityWorkloadIdentity, azurev1.IdentityUserAssignedMSI, azurev1.IdentityUserAssignedIdentityCredential:
+		return true
+	case azurev1.IdentityServicePrincipalCertificate:
+		return i.CertPath != ""
+	}
+	return false
 }
 
 // secret reads the password or the certificate. No error contains it.

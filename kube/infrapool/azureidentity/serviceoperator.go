@@ -49,13 +49,16 @@ func ServiceOperator(ctx context.Context, by identity.Referrer, from *identity.C
 	read, err := from.Secret(ctx, key)
 	var none *identity.Error
 	if errors.As(err, &none) && !required {
-		return by.Keep(""), nil
+		return by.Keep(""), from.Own(ctx, from.Namespace, field)
 	}
 	if err != nil {
 		return nil, identity.ReferencedBy(field, err)
 	}
 	ref := secretKind + "/" + key.String()
 	view, err := ofSecret(ref, read.Data)
+	if err == nil && borrows(view) {
+		err = from.Own(ctx, key.Namespace, ref)
+	}
 	if err != nil {
 		return by.Keep(ref), err
 	}

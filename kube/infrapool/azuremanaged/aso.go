@@ -3,6 +3,7 @@ package azuremanaged
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,11 +18,13 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/pool"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools/status;azureasomanagedmachinepools/finalizers,verbs=get;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools/finalizers,verbs=get;update;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedcontrolplanes,verbs=get;list;watch
 
 // The properties of manifests that say how a pool is sized.
@@ -44,7 +47,8 @@ func (ASO) Kind() infrapool.Kind[*aksv1.AzureASOManagedMachinePool, *aksv1.Agent
 		Name:           aksv1.AzureASOManagedMachinePoolKind,
 		Finalizer:      aksv1.ASOManagedMachinePoolFinalizer,
 		New:            func() *aksv1.AzureASOManagedMachinePool { return &aksv1.AzureASOManagedMachinePool{} },
-		NewList:        func() client.ObjectList { return &aksv1.AzureASOManagedMachinePoolList{} },
+		NewList:        asoObjects.NewList,
+		Kin:            []ownership.Objects{managedObjects},
 		NoInfraCluster: noControlPlane(aksv1.ASOManagedControlPlaneKind),
 		BootstrapMode:  func(*aksv1.AzureASOManagedMachinePool) bootstrap.Mode { return bootstrap.None },
 		OwnedElsewhere: func(ctx context.Context, c client.Client, o *aksv1.AzureASOManagedMachinePool) (*pool.Cause, error) {
@@ -95,7 +99,9 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 	if in.MachinePool != nil && t.Autoscaler == "" {
 		t.Spec.Replicas = in.MachinePool.Spec.Replicas
 	}
-	err = t.locate(in)
+	if err = t.locate(in); err == nil {
+		err = errors.Join(manifest.CheckNamespace(o.Namespace), manifest.CheckOwner(t.Spec.Cluster))
+	}
 	t.Operations = azurestatus.Operations(o.Status.LongRunningOperationStates, t.Spec.Cluster.View.SubscriptionID)
 	return t.Translation, err
 }

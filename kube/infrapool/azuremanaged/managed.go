@@ -16,11 +16,13 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/pool"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools/status;azuremanagedmachinepools/finalizers,verbs=get;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools/finalizers,verbs=get;update;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedcontrolplanes,verbs=get;list;watch
 
 // agentPoolsReady is the name that the ecosystem knows the condition of the group by.
@@ -41,7 +43,8 @@ func (Managed) Kind() infrapool.Kind[*aksv1.AzureManagedMachinePool, *aksv1.Agen
 		Name:           aksv1.AzureManagedMachinePoolKind,
 		Finalizer:      aksv1.ManagedMachinePoolFinalizer,
 		New:            func() *aksv1.AzureManagedMachinePool { return &aksv1.AzureManagedMachinePool{} },
-		NewList:        func() client.ObjectList { return &aksv1.AzureManagedMachinePoolList{} },
+		NewList:        managedObjects.NewList,
+		Kin:            []ownership.Objects{asoObjects},
 		Aliases:        map[string]string{report.GroupReady: agentPoolsReady},
 		NoInfraCluster: noControlPlane(aksv1.ManagedControlPlaneKind),
 		BootstrapMode:  func(*aksv1.AzureManagedMachinePool) bootstrap.Mode { return bootstrap.None },

@@ -5,10 +5,12 @@ import (
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
@@ -71,6 +73,14 @@ func (t *translated) locate(in infrapool.Inputs) error {
 	}
 	return nil
 }
+
+// Objects of both kinds are agent pools of AKS.
+var (
+	managedObjects = ownership.Objects{Kind: aksv1.AzureManagedMachinePoolKind,
+		NewList: func() client.ObjectList { return &aksv1.AzureManagedMachinePoolList{} }}
+	asoObjects = ownership.Objects{Kind: aksv1.AzureASOManagedMachinePoolKind,
+		NewList: func() client.ObjectList { return &aksv1.AzureASOManagedMachinePoolList{} }}
+)
 
 func managedCluster(in infrapool.Inputs) (aksv1.ManagedClusterView, error) {
 	if in.InfraCluster == nil {

@@ -35,7 +35,10 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
 	}
 	if ref == nil {
-		return by.Keep(""), ownAddresses(by, cluster.Endpoints)
+		if err = from.Own(ctx, from.Namespace, field(by)); err == nil {
+			err = ownAddresses(by, cluster.Endpoints)
+		}
+		return by.Keep(""), err
 	}
 	if ref.Namespace != from.Namespace {
 		err = addresses(by, cluster.Endpoints,
@@ -45,8 +48,10 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 		cluster.Identity, err = read(ctx, from, *ref, field(by))
 	}
 	if err == nil && borrows(cluster.Identity.Credentials.Expose()) {
-		err = addresses(by, cluster.Endpoints,
-			"because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
+		if err = from.Own(ctx, ref.Namespace, field(by)); err == nil {
+			err = addresses(by, cluster.Endpoints,
+				"because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
+		}
 	}
 	if err != nil {
 		cluster.Identity = nil

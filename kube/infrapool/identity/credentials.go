@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/api/common"
@@ -91,7 +92,9 @@ type Credentials struct {
 	SecretNamespace string
 
 	sources *Sources
-	read    []dependency
+	// user is the object; empty if nothing is enqueued for it.
+	user types.NamespacedName
+	read []dependency
 }
 
 // Object reads an object that an identity consists of, or that leads to one; a key without a namespace is that of a cluster-scoped object.
@@ -143,40 +146,74 @@ func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1
 
 // Allow returns an Error unless clusters of the object's namespace may use an identity.
 func (c *Credentials) Allow(ctx context.Context, identity string, a *common.AllowedNamespaces) error {
-	if a.ByName(c.Namespace) {
-		return nil
+	const field = "spec.allowedNamespaces"
+	allowed, err := c.Admits(ctx, a, c.Namespace)
+	var invalid *Error
+	switch {
+	case errors.As(err, &invalid):
+		return Errorf(invalid.Cause.Reason, "%s: %s.%s", identity, field, invalid.Cause.Message)
+	case err != nil || allowed:
+		return err
 	}
-	selector, err := a.Labels()
-	if err != nil {
-		return Errorf(ReasonInvalid, "%s: %v", identity, err)
-	}
-	if selector != nil {
-		labels, err := c.labels(ctx)
-		if err != nil {
-			return err
-		}
-		if selector.Matches(labels) {
-			return nil
-		}
-	}
-	return Errorf(ReasonNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity,
+	return Errorf(ReasonNotAllowed, "%s: %s does not allow namespace %s: add it there, or name another identity", identity, field,
 		c.Namespace)
 }
 
-// labels returns those of the object's namespace.
-func (c *Credentials) labels(ctx context.Context) (labels.Set, error) {
-	c.note(dependency{kind: kindNamespace, name: c.Namespace})
+// Admits reports whether a namespace is among those that may use something. An Error is that of an invalid selector.
+func (c *Credentials) Admits(ctx context.Context, a *common.AllowedNamespaces, namespace string) (bool, error) {
+	if a.ByName(namespace) {
+		return true, nil
+	}
+	selector, err := a.Labels()
+	if err != nil {
+		return false, Errorf(ReasonInvalid, "%v", err)
+	}
+	if selector == nil {
+		return false, nil
+	}
+	set, err := c.labels(ctx, namespace)
+	return err == nil && selector.Matches(set), err
+}
+
+// labels returns those of a namespace.
+func (c *Credentials) labels(ctx context.Context, name string) (labels.Set, error) {
+	c.note(dependency{kind: kindNamespace, name: name})
 	namespace := &corev1.Namespace{}
 	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindNamespace))
 	if err := c.sources.watch(ctx, namespace); err != nil {
 		return nil, err
 	}
-	if err := c.sources.reader.Get(ctx, client.ObjectKey{Name: c.Namespace}, namespace); err != nil {
-		return nil, fmt.Errorf("read namespace %s: %w", c.Namespace, err)
+	if err := c.sources.reader.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
+		return nil, fmt.Errorf("read namespace %s: %w", name, err)
 	}
 	return namespace.Labels, nil
 }
 
-func (c *Credentials) note(d dependency) { c.read = append(c.read, d) }
+// List reads all objects of a kind without namespaces; of has the kind's name and version. The error is that of Sources.MayWatch if the
+// manager may not watch the kind.
+func (c *Credentials) List(ctx context.Context, of client.Object, list client.ObjectList) error {
+	gvk := of.GetObjectKind().GroupVersionKind()
+	if c.sources.MayWatch != nil {
+		if err := c.sources.MayWatch(ctx, gvk); err != nil {
+			return err
+		}
+	}
+	c.note(dependency{kind: gvk.Kind})
+	if err := c.sources.watch(ctx, of); err != nil {
+		return err
+	}
+	if err := c.sources.reader.List(ctx, list); err != nil {
+		return fmt.Errorf("list the objects of kind %s: %w", gvk.Kind, err)
+	}
+	return nil
+}
+
+// note records what is about to be read. A change enqueues the object from now on, also one that the read does not see yet.
+func (c *Credentials) note(d dependency) {
+	c.read = append(c.read, d)
+	if c.user.Name != "" {
+		c.sources.add(c.user, d)
+	}
+}
 
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/cluster-api/controllers/external"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // The kinds of the core group that identities consist of.
@@ -26,12 +29,20 @@ const (
 	kindNamespace = "Namespace"
 )
 
-// dependency is one object that an identity consists of.
+// dependency is one object that an identity consists of; without a name it is every object of the kind.
 type dependency struct{ kind, namespace, name string }
+
+// all is the dependency on every object of a kind.
+func (d dependency) all() dependency { return dependency{kind: d.kind} }
 
 // Sources holds what the identities of the objects of one controller consisted of in their last passes, and enqueues these objects when
 // that changes. It is a cache: after a start of the process every object has a pass.
 type Sources struct {
+	// MayWatch returns an error if the manager may not list and watch a kind without namespaces: its cache would never fill. Nil allows all.
+	MayWatch func(context.Context, schema.GroupVersionKind) error
+	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
+	OwnCredentials *common.AllowedNamespaces
+
 	reader          client.Reader
 	secretNamespace string
 
@@ -61,9 +72,35 @@ func (s *Sources) Watch(mgr ctrl.Manager, c controller.Controller, tracker *exte
 	s.manager, s.controller, s.tracker = mgr, c, tracker
 }
 
-// For returns the Credentials of an object in a namespace.
+// For returns the Credentials of an object in a namespace. What they read enqueues nothing before Use.
 func (s *Sources) For(namespace string) *Credentials {
 	return &Credentials{Namespace: namespace, SecretNamespace: s.secretNamespace, sources: s}
+}
+
+// Of returns the Credentials of an object. What they read enqueues it from then on, and Use ends that for what they no longer read.
+func (s *Sources) Of(user types.NamespacedName) *Credentials {
+	c := s.For(user.Namespace)
+	c.user = user
+	return c
+}
+
+// add adds a dependency of an object.
+func (s *Sources) add(user types.NamespacedName, of dependency) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.byUser[user], of) {
+		return
+	}
+	s.byUser[user] = append(s.byUser[user], of)
+	s.index(user, of)
+}
+
+// index has a dependency enqueue an object.
+func (s *Sources) index(user types.NamespacedName, of dependency) {
+	if s.users[of] == nil {
+		s.users[of] = map[types.NamespacedName]bool{}
+	}
+	s.users[of][user] = true
 }
 
 // Use replaces the dependencies of an object by those that c has read; nil forgets the object.
@@ -89,10 +126,7 @@ func (s *Sources) Use(user types.NamespacedName, c *Credentials) {
 	}
 	s.byUser[user] = slices.Clone(read)
 	for _, of := range read {
-		if s.users[of] == nil {
-			s.users[of] = map[types.NamespacedName]bool{}
-		}
-		s.users[of][user] = true
+		s.index(user, of)
 	}
 }
 
@@ -120,7 +154,8 @@ func (s *Sources) watch(ctx context.Context, o client.Object) error {
 	}
 	kind := o.GetObjectKind().GroupVersionKind().Kind
 	wake := func(_ context.Context, o client.Object) []ctrl.Request {
-		return s.requests(dependency{kind: kind, namespace: o.GetNamespace(), name: o.GetName()})
+		of := dependency{kind: kind, namespace: o.GetNamespace(), name: o.GetName()}
+		return append(s.requests(of), s.requests(of.all())...)
 	}
 	if err := s.tracker.Watch(ctrl.LoggerFrom(ctx), o, handler.EnqueueRequestsFromMapFunc(wake),
 		predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})); err != nil {

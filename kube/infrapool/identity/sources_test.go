@@ -27,8 +27,12 @@ func TestSources(t *testing.T) {
 	}
 	want("both read it, each once, in order", role, "[ns/a ns/b]")
 	want("one read it", secret, "[ns/b]")
+	grants := dependency{kind: "AdoptionGrant"}
+	s.Of(user("b")).note(grants)
+	want("what is read enqueues from then on", grants, "[ns/b]")
 	s.Use(user("b"), &Credentials{read: []dependency{role}})
 	want("what a pass no longer reads enqueues nothing", secret, "[]")
+	want("nor does a kind", grants, "[]")
 	s.Use(user("a"), nil)
 	s.Use(user("b"), nil)
 	want("objects that are gone are forgotten", role, "[]")

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,24 +49,38 @@ func IDs(o client.Object) []string {
 	return nil
 }
 
-// Registry finds the owner among objects of one kind that have the same owner ID: a copied manifest carries the annotation along, and two
-// objects must never own one group. It is safe for concurrent use.
+// Objects are the objects of one kind.
+type Objects struct {
+	// Kind is their name, and NewList makes an empty list of them.
+	Kind    string
+	NewList func() client.ObjectList
+}
+
+// Registry finds the owner among objects that have the same owner ID: a copied manifest carries the annotation along, and two objects must
+// never own one group. The objects are of one kind, or of kinds whose groups are the same in the cloud. It is safe for concurrent use.
 type Registry struct {
-	reader  client.Reader
-	newList func() client.ObjectList
+	reader client.Reader
+	now    func() time.Time
+	of     Objects
+	// kin are the other kinds.
+	kin []Objects
+	// absent holds when a kind was last found not to be served, by its name.
+	absent sync.Map
 	// taggedFor holds the reading of a group's tags, for each object that has a other.
 	taggedFor sync.Map
 }
 
-// NewRegistry returns the Registry of the objects in the lists that newList makes. The reader has the index IDField.
-func NewRegistry(reader client.Reader, newList func() client.ObjectList) *Registry {
-	return &Registry{reader: reader, newList: newList}
+// NewRegistry returns the Registry of the objects of a kind, for which the reader has the index IDField, and of those of its kin, for which
+// it may have none.
+func NewRegistry(reader client.Reader, now func() time.Time, of Objects, kin ...Objects) *Registry {
+	return &Registry{reader: reader, now: now, of: of, kin: kin}
 }
 
 // OtherOwner is the object that owns the group in the place of another one with the same owner ID.
 type OtherOwner struct {
-	// Name is empty if there is none.
+	// Name is empty if there is none. Kind is that of the object.
 	Name types.NamespacedName
+	Kind string
 	// Certain is false if the cloud could not be asked which object the tags name.
 	Certain bool
 }
@@ -90,65 +106,114 @@ func (r *Registry) Find(ctx context.Context, o client.Object, tags Tags) (OtherO
 	if err != nil || len(others) == 0 {
 		return OtherOwner{Certain: true}, err
 	}
-	first := func(one client.Object) bool { return string(one.GetUID()) == one.GetAnnotations()[Annotation] }
-	if first(o) || slices.ContainsFunc(others, first) {
+	self := object{Object: o, kind: r.of.Kind}
+	is := func(taggedFor string, certain bool) OtherOwner {
+		other := winner(self, others, taggedFor)
+		if other == nil {
+			return OtherOwner{Certain: certain}
+		}
+		return OtherOwner{Name: client.ObjectKeyFromObject(other), Kind: other.kind, Certain: certain}
+	}
+	first := func(one object) bool { return string(one.GetUID()) == one.GetAnnotations()[Annotation] }
+	if first(self) || slices.ContainsFunc(others, first) {
 		// The ID was made for this object: the tags cannot change that.
-		return OtherOwner{Name: winner(o, others, ""), Certain: true}, nil
+		return is("", true), nil
 	}
 	key := client.ObjectKeyFromObject(o)
 	last, _ := r.taggedFor.Load(key)
 	read, _ := last.(reading)
 	switch {
 	case tags.Read == nil:
-		return OtherOwner{Name: winner(o, others, "")}, nil
+		return is("", false), nil
 	case read.name != "" && tags.Now.Sub(read.at) < tags.MaxAge:
-		return OtherOwner{Name: winner(o, others, read.name), Certain: true}, nil
+		return is(read.name, true), nil
 	}
 	tagged, err := tags.Read(ctx)
 	if err != nil {
 		// A failed read changes nothing: the object that had the group keeps it.
-		return OtherOwner{Name: winner(o, others, read.name)}, nil
+		return is(read.name, false), nil
 	}
 	r.taggedFor.Store(key, reading{tagged, tags.Now})
-	return OtherOwner{Name: winner(o, others, tagged), Certain: true}, nil
+	return is(tagged, true), nil
 }
 
 // Forget drops what is known of an object that is gone.
 func (r *Registry) Forget(key types.NamespacedName) { r.taggedFor.Delete(key) }
 
-// others returns the other objects of the kind with the owner ID of an object.
-func (r *Registry) others(ctx context.Context, o client.Object) ([]client.Object, error) {
+// object is one of several with the same owner ID.
+type object struct {
+	client.Object
+	kind string
+}
+
+// others returns the other objects with the owner ID of an object.
+func (r *Registry) others(ctx context.Context, o client.Object) ([]object, error) {
 	id := o.GetAnnotations()[Annotation]
 	if id == "" {
 		return nil, nil
 	}
-	list := r.newList()
+	list := r.of.NewList()
 	if err := r.reader.List(ctx, list, client.MatchingFields{IDField: id}); err != nil {
 		return nil, fmt.Errorf("look up other objects with owner ID %s: %w", id, err)
 	}
-	return slices.DeleteFunc(stored.Items(list), func(other client.Object) bool { return other.GetUID() == o.GetUID() }), nil
+	out := objects(r.of.Kind, list)
+	for _, kin := range r.kin {
+		found, err := r.ofKin(ctx, kin)
+		if err != nil {
+			return nil, fmt.Errorf("look up objects of kind %s with owner ID %s: %w", kin.Kind, id, err)
+		}
+		out = append(out, found...)
+	}
+	return slices.DeleteFunc(out, func(other object) bool {
+		return other.GetUID() == o.GetUID() || other.GetAnnotations()[Annotation] != id
+	}), nil
 }
 
-// winner returns which of several objects with one owner ID owns what the cloud has for it, if it is not o: the one that the tags name, and
-// without such the oldest.
-func winner(o client.Object, others []client.Object, taggedFor string) types.NamespacedName {
-	named := func(other client.Object) bool {
+func objects(kind string, list client.ObjectList) []object {
+	var out []object
+	for _, o := range stored.Items(list) {
+		out = append(out, object{o, kind})
+	}
+	return out
+}
+
+// absentFor is how long a kind that is not served is not asked for again.
+const absentFor = time.Minute
+
+// ofKin returns the objects of another kind, none if that is not served. They are those of the cache and must not be changed.
+func (r *Registry) ofKin(ctx context.Context, kin Objects) ([]object, error) {
+	if at, ok := r.absent.Load(kin.Kind); ok && r.now().Sub(at.(time.Time)) < absentFor {
+		return nil, nil
+	}
+	list := kin.NewList()
+	err := r.reader.List(ctx, list, client.UnsafeDisableDeepCopy)
+	if meta.IsNoMatchError(err) || runtime.IsNotRegisteredError(err) {
+		r.absent.Store(kin.Kind, r.now())
+		return nil, nil
+	}
+	return objects(kin.Kind, list), err
+}
+
+// winner returns which of several objects with one owner ID owns what the cloud has for it, if it is not o, and nil otherwise: the one that
+// the tags name, and without such the oldest. Tags may name two, which differ in kind: the older counts.
+func winner(o object, others []object, taggedFor string) *object {
+	named := func(other object) bool {
 		return strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())
 	}
-	if named(o) {
-		return types.NamespacedName{}
-	}
 	for _, other := range others {
-		if named(other) {
-			return client.ObjectKeyFromObject(other)
+		if named(other) && (!named(o) || older(other, o)) {
+			return &other
 		}
+	}
+	if named(o) {
+		return nil
 	}
 	for _, other := range others {
 		if older(other, o) {
-			return client.ObjectKeyFromObject(other)
+			return &other
 		}
 	}
-	return types.NamespacedName{}
+	return nil
 }
 
 // older orders objects by creation, then UID. The object whose own UID the ID is always comes first.

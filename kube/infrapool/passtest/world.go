@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
@@ -68,7 +69,7 @@ func New(t *testing.T, s Setup) *World {
 	w := &World{T: t, Now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	types := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme,
-		s.AddToScheme} {
+		musterv1.AddToScheme, s.AddToScheme} {
 		if err := add(types); err != nil {
 			t.Fatal(err)
 		}

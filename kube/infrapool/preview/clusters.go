@@ -9,13 +9,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
-	"sigs.k8s.io/cluster-api/util/kubeconfig"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -28,13 +27,9 @@ const connectTimeout = 10 * time.Second
 // ConnectBySecret connects by the kubeconfig that the management cluster keeps of every workload cluster.
 func ConnectBySecret(management client.Client) Connect {
 	return func(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
-		data, err := kubeconfig.FromSecret(ctx, management, cluster)
+		config, err := kubeconfig.Config(ctx, management, cluster)
 		if err != nil {
-			return nil, fmt.Errorf("read the kubeconfig secret of Cluster %s: %w", cluster, err)
-		}
-		config, err := clientcmd.RESTConfigFromKubeConfig(data)
-		if err != nil {
-			return nil, fmt.Errorf("read the kubeconfig of Cluster %s: %w", cluster, err)
+			return nil, err
 		}
 		config.Timeout = connectTimeout
 		return client.New(config, client.Options{Scheme: management.Scheme()})

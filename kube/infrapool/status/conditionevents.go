@@ -57,7 +57,7 @@ func conditionEvents(before, after []metav1.Condition) []report.Event {
 		if old != nil && old.Reason == c.Reason {
 			continue
 		}
-		if warning, ok := notable[c.Type][c.Reason]; ok {
+		if warning, ok := notable[c.Type][c.Reason]; ok && c.Message != report.NotObserved {
 			list = append(list, report.Event{Warning: warning, Reason: c.Reason, Message: c.Message})
 		}
 		if c.Type == report.UpToDate && old != nil {

@@ -125,8 +125,12 @@ func warnLost(names []string, t pool.Traits) []report.Event {
 	if more := len(names) - maxLostNames; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
+	next := "launches others in their place"
+	if t.LaunchesOnWrite {
+		next += " once its size is requested again"
+	}
 	return []report.Event{{Warning: true, Reason: instancesLost,
-		Message: fmt.Sprintf("Lost %s: terminated, and not by Muster; the %s launches others in their place", text, t.Group)}}
+		Message: fmt.Sprintf("Lost %s: terminated, and not by Muster; the %s %s", text, t.Group, next)}}
 }
 
 // MarkRemoved marks the rows of instances that the pass has started to remove as Terminating, so that the next pass does not report them as

@@ -18,6 +18,7 @@ import (
 
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
@@ -76,6 +77,9 @@ func (c *Clusters) Client(ctx context.Context, p Pool) (client.Client, error) {
 		return nil, errNoCluster
 	}
 	remote, err := c.cache.GetClient(ctx, p.ClusterKey)
+	if refused := new(kubeconfig.RefusedError); errors.As(err, &refused) {
+		return nil, &engine.NodesRefusedError{Message: refused.Error()}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("workload cluster %s: %w", p.ClusterKey, err)
 	}
@@ -153,8 +157,10 @@ func (u unreachable) FindUncached(context.Context, []string) (map[string]pool.No
 	return nil, u.err
 }
 
-// Empty returns why the pods are unknown.
-func (u unreachable) Empty(context.Context, []string) (map[string]bool, error) { return nil, u.err }
+// Evictable returns why the pods are unknown.
+func (u unreachable) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
+	return nil, u.err
+}
 
 // Start returns why no step can start.
 func (u unreachable) Start(_ context.Context, s pool.Step) error {

@@ -141,7 +141,7 @@ func (b Basis) ByVersion(providerIDs []string) *status.UpToDateByMachine {
 }
 
 // SameVersion reports whether a kubelet runs the wanted version. A vendor's suffix counts only if the wanted version has one:
-// v1.36.0-eks-1a2b3c is a v1.36.0.
+// v1.36.0-eks-1a2b3c is a v1.36.0. A newer patch with a vendor's suffix runs it too: managed services choose the patch.
 func SameVersion(wanted, have string) bool {
 	w, err := semver.ParseTolerant(wanted)
 	if err != nil {
@@ -151,8 +151,11 @@ func SameVersion(wanted, have string) bool {
 	if err != nil {
 		return false
 	}
-	if w.Major != h.Major || w.Minor != h.Minor || w.Patch != h.Patch {
+	if w.Major != h.Major || w.Minor != h.Minor || h.Patch < w.Patch {
 		return false
+	}
+	if h.Patch > w.Patch {
+		return len(w.Pre)+len(w.Build) == 0 && len(h.Pre) > 0
 	}
 	samePre := len(w.Pre) == 0 || w.Compare(h) == 0
 	return samePre && (len(w.Build) == 0 || fmt.Sprint(w.Build) == fmt.Sprint(h.Build))

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/steps"
 )
@@ -81,6 +82,9 @@ func (c Connector) Connect(ctx context.Context, pool *clusterv1.MachinePool, clu
 	}
 	key, down := client.ObjectKeyFromObject(cluster), "The connection to Cluster "+name+" is down"
 	workload, err := c.Clusters.GetClient(ctx, key)
+	if refused := new(kubeconfig.RefusedError); errors.As(err, &refused) {
+		down += ": " + refused.Error()
+	}
 	if errors.Is(err, clustercache.ErrClusterNotConnected) {
 		return nil, down, nil
 	}

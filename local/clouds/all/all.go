@@ -41,10 +41,10 @@ func Named(names ...string) []clouds.Cloud {
 	return found
 }
 
-// Kinds returns the kinds of all clouds' providers that Muster only reads.
-func Kinds() []foreign.Kind {
+// Kinds returns the kinds of the named clouds' providers that Muster only reads.
+func Kinds(clouds ...string) []foreign.Kind {
 	var kinds []foreign.Kind
-	for _, c := range Clouds() {
+	for _, c := range Named(clouds...) {
 		kinds = append(kinds, c.Kinds...)
 	}
 	return kinds

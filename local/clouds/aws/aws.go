@@ -68,7 +68,7 @@ func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AWSCluster, Network: networkOf},
 		&eks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: networkIn,
 			Registry: eks.HTTP{Endpoint: in.Endpoint}},
-		&eks.Clusters{Client: in.Client},
+		eks.Clusters(in.Client),
 	}
 }
 

@@ -63,7 +63,7 @@ func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
-		all = append(all, &aks.Clusters{Client: in.Client, Kind: kind},
+		all = append(all, aks.Clusters(in.Client, kind),
 			&aks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher,
 				Azure: network.Azure, Registry: aks.HTTP{Endpoint: in.Endpoint}, Kind: kind})
 	}

@@ -54,7 +54,7 @@ func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	return []clouds.Reconciler{
 		&infracluster.Reconciler{Client: in.Client, Kind: kinds.GCPCluster,
 			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
-		&gke.Clusters{Client: in.Client, Network: network},
+		gke.Clusters(in.Client, network),
 		&gke.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: network,
 			Registry: gke.HTTP{Endpoint: in.Endpoint}},
 	}

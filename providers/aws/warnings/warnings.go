@@ -2,6 +2,7 @@
 package warnings
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,10 +46,42 @@ type collected struct{ warnings.List }
 func machinePool(p *awsv1.AWSMachinePool) admission.Warnings {
 	var c collected
 	spec := &p.Spec
-	c.When(spec.Strategy != nil && spec.RefreshPreferences != nil,
-		"spec.refreshPreferences: has no effect while spec.strategy is set, which replaces machines one by one")
+	c.rollout(spec)
 	c.template(&spec.AWSLaunchTemplate)
 	return admission.Warnings(c.List)
+}
+
+// rollout are the warnings of the fields of a rollout.
+func (c *collected) rollout(spec *awsv1.AWSMachinePoolSpec) {
+	asked := spec.RefreshPreferences
+	switch {
+	case asked == nil || spec.Strategy != nil && spec.Strategy.Type == awsv1.StrategyInstanceRefresh:
+	case spec.Strategy != nil:
+		c.When(true, "spec.refreshPreferences: has no effect with spec.strategy.type RollingUpdate: its limits are those of "+
+			"spec.strategy.rollingUpdate")
+	default:
+		var unused []string
+		for field, set := range refreshOnly(asked) {
+			if set {
+				unused = append(unused, field)
+			}
+		}
+		slices.Sort(unused)
+		c.When(len(unused) > 0, "spec.refreshPreferences: %s: without effect, because no instance refresh replaces machines unless "+
+			"spec.strategy.type is InstanceRefresh; a rollout stops at the first new machine that does not join", strings.Join(unused, ", "))
+	}
+}
+
+// refreshOnly reports which of the preferences that have a meaning in an instance refresh alone are set.
+func refreshOnly(asked *awsv1.RefreshPreferences) map[string]bool {
+	return map[string]bool{
+		"checkpointPercentages":     len(asked.CheckpointPercentages) > 0,
+		"bakeTime":                  asked.BakeTime != nil,
+		"autoRollback":              asked.AutoRollback,
+		"alarmSpecification":        asked.AlarmSpecification != nil,
+		"scaleInProtectedInstances": asked.ScaleInProtectedInstances != "",
+		"standbyInstances":          asked.StandbyInstances != "",
+	}
 }
 
 // managed are the warnings of an AWSManagedMachinePool. Fields that a launch template says better are on their way out; the

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/kube/webhook/templates"
 )
 
@@ -67,6 +68,9 @@ type managedValidator struct{ reader client.Reader }
 
 // ValidateCreate refuses a pool whose agent pool another object of the cluster describes already.
 func (v *managedValidator) ValidateCreate(ctx context.Context, p *aksv1.AzureManagedMachinePool) (admission.Warnings, error) {
+	if err := checkPatches(p); err != nil {
+		return nil, err
+	}
 	others, err := v.others(ctx, p)
 	if err != nil {
 		return nil, err
@@ -80,10 +84,29 @@ func (v *managedValidator) ValidateCreate(ctx context.Context, p *aksv1.AzureMan
 	return nil, nil
 }
 
-// ValidateUpdate refuses to take the mode System from the last pool that has it. The writes of controllers, and those to an object that is
-// being deleted, change no mode.
+// checkPatches refuses patches that can't be followed, or that set what other fields set.
+func checkPatches(p *aksv1.AzureManagedMachinePool) error {
+	spec := aksv1.AzureManagedMachinePoolSpec{Mode: p.Spec.Mode, SKU: p.Spec.SKU,
+		ASOManagedClustersAgentPoolPatches: p.Spec.ASOManagedClustersAgentPoolPatches}
+	if _, err := body.OfManaged(&spec, "", nil); err != nil {
+		return refusedManaged(p, &field.Error{Type: field.ErrorTypeInvalid, Field: "spec.asoManagedClustersAgentPoolPatches",
+			BadValue: field.OmitValueType{}, Detail: err.Error()})
+	}
+	return nil
+}
+
+// ValidateUpdate refuses changed patches as those of a new pool, and to take the mode System from the last pool that has it. The writes of
+// controllers, and those to an object that is being deleted, change neither.
 func (v *managedValidator) ValidateUpdate(ctx context.Context, old, p *aksv1.AzureManagedMachinePool) (admission.Warnings, error) {
-	if !p.DeletionTimestamp.IsZero() || old.Spec.Mode != aksv1.ModeSystem || p.Spec.Mode == aksv1.ModeSystem {
+	if !p.DeletionTimestamp.IsZero() {
+		return nil, nil
+	}
+	if checkPatches(old) == nil {
+		if err := checkPatches(p); err != nil {
+			return nil, err
+		}
+	}
+	if old.Spec.Mode != aksv1.ModeSystem || p.Spec.Mode == aksv1.ModeSystem {
 		return nil, nil
 	}
 	last, err := v.lastSystem(ctx, p)

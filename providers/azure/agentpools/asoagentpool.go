@@ -65,6 +65,9 @@ func (asoValidator) ValidateDelete(context.Context, *aksv1.AzureASOManagedMachin
 // manifestOf returns the manifest of the agent pool. The error says what can't be followed.
 func manifestOf(p *aksv1.AzureASOManagedMachinePool) (*aksv1.AgentPoolManifest, error) {
 	m, err := p.Spec.AgentPoolManifest()
+	if err == nil {
+		err = m.CheckNamespace(p.Namespace)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/conflicts"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
@@ -67,6 +68,8 @@ type Reconciler struct {
 	WatchFilter string
 	// IdentityNamespace is the namespace of the secrets of cluster-scoped identities.
 	IdentityNamespace string
+	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
+	OwnCredentials *common.AllowedNamespaces
 	// Defaults are the controller's own settings.
 	Defaults Defaults
 
@@ -125,6 +128,7 @@ func (r *Reconciler) reconcile(ctx context.Context, o *azurev1.AzureMachinePool)
 func (r *Reconciler) reads() *identity.Sources {
 	if r.sources == nil {
 		r.sources = identity.NewSources(r.Client, r.IdentityNamespace)
+		r.sources.OwnCredentials = r.OwnCredentials
 	}
 	return r.sources
 }
@@ -163,7 +167,7 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 	if ref.Kind != clusterKind || ref.APIGroup != azurev1.GroupVersion.Group {
 		return nil, nil
 	}
-	from := r.reads().For(o.Namespace)
+	from := r.reads().Of(client.ObjectKeyFromObject(o))
 	defer func() { r.reads().Use(client.ObjectKeyFromObject(o), from) }()
 	place, err := from.Object(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind},
 		client.ObjectKey{Namespace: o.Namespace, Name: ref.Name})

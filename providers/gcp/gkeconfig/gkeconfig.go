@@ -43,7 +43,7 @@ type Reconciler struct {
 
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=gkeconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=gkeconfigs/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;clusters,verbs=get;list;watch
 
 // Reconcile brings the status of one GKEConfig to what its MachinePool says.

@@ -8,26 +8,26 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Core is what the services of one account in one region share: the clock, the numbering and the memory of client tokens. Operations run
 // one at a time.
 type Core struct {
-	*state.Core
+	*core.State
 	Account, Region string
 	// Strict rejects launches with an instance profile that does not exist.
 	Strict bool
 	// Catalogue is what AWS and others publish in the region.
 	Catalogue *catalogue.Catalogue
 	// tokens holds the results of requests with a client token.
-	tokens *sim.Table[idempotent]
+	tokens *core.Table[idempotent]
 }
 
 // NewCore returns the empty core of an account in a region.
-func NewCore(e *state.Environment, account, region string) *Core {
+func NewCore(e *core.Environment, account, region string) *Core {
 	c := &Core{Account: account, Region: region, Catalogue: catalogue.Of(region)}
-	c.Core, c.tokens = state.NewCore(e, c.Prefix()), sim.NewTable[idempotent](c.Prefix()+"token/")
+	c.State, c.tokens = core.NewState(e, c.Prefix()), core.NewTable[idempotent](c.Prefix()+"token/")
 	return c
 }
 
@@ -35,7 +35,7 @@ func NewCore(e *state.Environment, account, region string) *Core {
 func (r *Core) Prefix() string { return r.Account + "/" + r.Region + "/" }
 
 // Tables returns the tables of the core.
-func (r *Core) Tables() state.Tables { return state.Tables{r.Sequences, r.tokens} }
+func (r *Core) Tables() core.Tables { return core.Tables{r.Sequences, r.tokens} }
 
 // Number returns the next number of the region's one sequence.
 func (r *Core) Number() int64 { return r.NextNumber("all") }

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Operation is how one action is answered by S, a service or a part of one.
@@ -41,10 +42,7 @@ func Write[S, In, Out any](f func(S, *In) (*Out, error)) Operation[S] {
 func Of[S, P any](part func(S) P, operations map[string]Operation[P]) map[string]Operation[S] {
 	out := make(map[string]Operation[S], len(operations))
 	for action, o := range operations {
-		out[action] = Operation[S]{
-			Run:      func(s S, x *wire.Call) (any, error) { return o.Run(part(s), x) },
-			Mutating: o.Mutating, List: o.List,
-		}
+		out[action] = Operation[S]{Run: core.Via(part, o.Run), Mutating: o.Mutating, List: o.List}
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Values are the second halves of a sequence of pairs.
@@ -21,7 +21,7 @@ func Values[K, V any](pairs iter.Seq2[K, V]) iter.Seq[V] {
 
 // Paged returns one page of items that are in the order of their keys, and the token of the next page, nil for the last.
 func Paged[T any](items []T, key func(T) string, token *string, size int) (page []T, next *string, err error) {
-	page, after, err := server.Page(server.List[T]{Items: items, Key: key, Sorted: true}, shapes.Str(token), size)
+	page, after, err := core.Page(core.List[T]{Items: items, Key: key, Sorted: true}, shapes.Str(token), size)
 	if err != nil {
 		return nil, nil, wire.Refuse("InvalidNextToken", "The token '%s' is invalid", *token)
 	}

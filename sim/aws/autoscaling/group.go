@@ -124,10 +124,30 @@ func checkSizes(s *autoscaling.AutoScalingGroup) error {
 	case *s.DesiredCapacity < *s.MinSize || *s.DesiredCapacity > *s.MaxSize:
 		return wire.Invalid("Desired capacity:%d must be between the specified min size:%d and max size:%d", *s.DesiredCapacity, *s.MinSize,
 			*s.MaxSize)
-	case shapes.Val(s.DefaultCooldown) < 0:
-		return wire.Invalid("Default cooldown must not be negative")
+	}
+	if err := checkTimes(s); err != nil {
+		return err
 	}
 	return checkPolicies(s.TerminationPolicies)
+}
+
+// leastLifetime and mostLifetime bound the lifetime of instances, in seconds; 0 is no lifetime.
+const leastLifetime, mostLifetime = 86400, 31536000
+
+// checkTimes refuses times in seconds that are out of range.
+func checkTimes(s *autoscaling.AutoScalingGroup) error {
+	lifetime := shapes.Val(s.MaxInstanceLifetime)
+	switch {
+	case shapes.Val(s.DefaultCooldown) < 0:
+		return wire.Invalid("Default cooldown must not be negative")
+	case shapes.Val(s.HealthCheckGracePeriod) < 0:
+		return wire.Invalid("Health check grace period must not be negative")
+	case shapes.Val(s.DefaultInstanceWarmup) < -1:
+		return wire.Invalid("Default instance warmup must not be negative; -1 removes it")
+	case lifetime != 0 && (lifetime < leastLifetime || lifetime > mostLifetime):
+		return wire.Invalid("MaxInstanceLifetime must be either 0 or between %d and %d seconds: %d", leastLifetime, mostLifetime, lifetime)
+	}
+	return nil
 }
 
 // terminationPolicies are the ways in which a group chooses whom to let go.
@@ -222,6 +242,9 @@ func fullyFormed(err error) error {
 	return wire.Invalid("You must use a valid fully-formed launch template. %s", wire.ErrorMessage(err))
 }
 
+// mostPools is how many pools of spot instances a group can spread over.
+const mostPools = 20
+
 func checkMixed(p *autoscaling.MixedInstancesPolicy) error {
 	if p.LaunchTemplate == nil || p.LaunchTemplate.LaunchTemplateSpecification == nil {
 		return wire.Invalid("Valid requests must contain a LaunchTemplate in the MixedInstancesPolicy.")
@@ -234,8 +257,18 @@ func checkMixed(p *autoscaling.MixedInstancesPolicy) error {
 	if s := shapes.Str(d.SpotAllocationStrategy); s != "" && !slices.Contains(spot, s) {
 		return wire.Invalid("The SpotAllocationStrategy '%s' is not valid. Valid values: [%s].", s, strings.Join(spot, ", "))
 	}
-	if n := d.OnDemandPercentageAboveBaseCapacity; n != nil && (*n < 0 || *n > 100) {
+	return checkDistribution(d)
+}
+
+// checkDistribution refuses numbers of an instances distribution that are out of range.
+func checkDistribution(d autoscaling.InstancesDistribution) error {
+	switch n, pools := d.OnDemandPercentageAboveBaseCapacity, d.SpotInstancePools; {
+	case n != nil && (*n < 0 || *n > 100):
 		return wire.Invalid("OnDemandPercentageAboveBaseCapacity must be between 0 and 100.")
+	case shapes.Val(d.OnDemandBaseCapacity) < 0:
+		return wire.Invalid("OnDemandBaseCapacity must not be negative.")
+	case pools != nil && (*pools < 1 || *pools > mostPools):
+		return wire.Invalid("SpotInstancePools must be between 1 and %d.", mostPools)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // The transitions that hooks stand in.
@@ -50,10 +50,10 @@ func (r *Hooks) tickWaits(g *Group, m *Member) time.Time {
 		w, ok := m.Waits[name]
 		switch {
 		case !ok: // another's result has ended them all
-		case state.Due(w.Until, r.Now):
+		case core.Due(w.Until, r.Now):
 			r.Complete(g, m, name, w.Default)
 		default:
-			next = state.Earliest(next, w.Until)
+			next = core.Earliest(next, w.Until)
 		}
 	}
 	return next

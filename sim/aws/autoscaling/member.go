@@ -6,7 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Serving reports a member that counts towards the desired capacity.
@@ -84,7 +84,7 @@ func (r *Members) tickMember(g *Group, m *Member) time.Time {
 	}
 	next := r.Hooks.tickWaits(g, m)
 	if !m.Leaving() {
-		next = state.Earliest(next, r.tickHealth(g, m, i))
+		next = core.Earliest(next, r.tickHealth(g, m, i))
 	}
 	return next
 }
@@ -168,7 +168,7 @@ func (r *Members) tickHealth(g *Group, m *Member, i *ec2.Instance) time.Time {
 		return next
 	}
 	r.rebalanceCapacity(g, m, i)
-	return state.Earliest(next, r.tickAge(g, m))
+	return core.Earliest(next, r.tickAge(g, m))
 }
 
 // failed is what the health check of EC2 says, and when a failure that is within its grace will count.
@@ -215,7 +215,7 @@ func (r *Scaling) replaceAtRisk(g *Group) time.Time {
 		case m.AtRisk != "" && !m.Leaving():
 			risky = append(risky, m)
 		case m.State == MemberInService && r.Now.Before(warm):
-			next = state.Earliest(next, warm)
+			next = core.Earliest(next, warm)
 		case m.State == MemberInService:
 			ready += m.weight()
 		}
@@ -249,11 +249,11 @@ func (r *Members) rebalanceCapacity(g *Group, m *Member, i *ec2.Instance) {
 		return
 	}
 	switch {
-	case state.Due(i.NoticeAt, r.Now) && !g.suspended("Terminate"):
+	case core.Due(i.NoticeAt, r.Now) && !g.suspended("Terminate"):
 		g.Cause = ""
 		r.dismiss(g, m, "", "an instance was taken out of service in response to an EC2 spot instance interruption notice")
 		r.WakeUp(g)
-	case state.Due(i.RecommendedAt, r.Now) && m.AtRisk == "":
+	case core.Due(i.RecommendedAt, r.Now) && m.AtRisk == "":
 		m.AtRisk = "an instance was taken out of service in response to an EC2 instance rebalance recommendation"
 		r.Rows.Touch(MemberKey(g.Name(), m.Instance))
 		r.WakeUp(g)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // How long a refresh waits in life.
@@ -110,7 +110,7 @@ func (r *Refreshes) tickRefresh(g *Group) time.Time {
 	next := r.replace(g, rf, left)
 	r.showProgress(g, rf)
 	if end := rf.Progressed.Add(r.Life(lifeRefreshStuck)); r.Now.Before(end) {
-		return state.Earliest(next, end)
+		return core.Earliest(next, end)
 	}
 	return r.FailRefresh(g, rf, "The refresh has not been able to replace an instance for an hour.")
 }
@@ -173,7 +173,7 @@ func (r *Refreshes) census(g *Group) (ready, moving int, next time.Time) {
 			moving++
 		case m.Refresh == g.Refreshing && r.Now.Before(warm):
 			moving++
-			next = state.Earliest(next, warm)
+			next = core.Earliest(next, warm)
 		default:
 			ready++
 		}

@@ -71,8 +71,8 @@ func (r *Refreshes) preferences(g *Group, given *autoscaling.RefreshPreferences)
 	return &out
 }
 
-// maxAlarms is how many alarms a refresh may watch.
-const maxAlarms = 10
+// maxAlarms is how many alarms a refresh may watch, mostDelay how many seconds it may rest at a checkpoint.
+const maxAlarms, mostDelay = 10, 172800
 
 func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.DesiredConfiguration) error {
 	if err := checkHealth(shapes.Val(p.MinHealthyPercentage), shapes.Val(p.MaxHealthyPercentage)); err != nil {
@@ -81,6 +81,10 @@ func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.De
 	switch {
 	case p.AlarmSpecification != nil && len(p.AlarmSpecification.Alarms) > maxAlarms:
 		return wire.Invalid("An instance refresh can watch at most %d alarms.", maxAlarms)
+	case shapes.Val(p.InstanceWarmup) < 0:
+		return wire.Invalid("InstanceWarmup must not be negative.")
+	case shapes.Val(p.CheckpointDelay) < 0 || shapes.Val(p.CheckpointDelay) > mostDelay:
+		return wire.Invalid("CheckpointDelay must be between 0 and %d seconds.", mostDelay)
 	case !ascending(p.CheckpointPercentages):
 		return wire.Invalid("CheckpointPercentages must be ascending and between 1 and 100.")
 	case shapes.Val(p.AutoRollback) && desired == nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // How long Auto Scaling takes in life.
@@ -42,7 +42,7 @@ const (
 func (r *Scaling) Tick() time.Time {
 	var next time.Time
 	for _, g := range r.Groups.Rows.All() {
-		next = state.Earliest(next, r.tickGroup(g))
+		next = core.Earliest(next, r.tickGroup(g))
 	}
 	return next
 }
@@ -50,7 +50,7 @@ func (r *Scaling) Tick() time.Time {
 func (r *Scaling) tickGroup(g *Group) time.Time {
 	var next time.Time
 	for _, m := range r.Members.MembersOf(g) {
-		next = state.Earliest(next, r.Members.tickMember(g, m))
+		next = core.Earliest(next, r.Members.tickMember(g, m))
 	}
 	if g.Deleting {
 		if len(r.Members.MembersOf(g)) == 0 {
@@ -58,9 +58,9 @@ func (r *Scaling) tickGroup(g *Group) time.Time {
 		}
 		return next
 	}
-	next = state.Earliest(next, r.Refreshes.tickRefresh(g))
-	next = state.Earliest(next, r.replaceAtRisk(g))
-	if state.Due(g.Check, r.Now) {
+	next = core.Earliest(next, r.Refreshes.tickRefresh(g))
+	next = core.Earliest(next, r.replaceAtRisk(g))
+	if core.Due(g.Check, r.Now) {
 		g.Check = time.Time{}
 		r.Groups.Rows.Touch(g.Name())
 		r.balance(g)
@@ -68,13 +68,13 @@ func (r *Scaling) tickGroup(g *Group) time.Time {
 	// What was launched and let go just now has a time of its own.
 	for _, m := range r.Members.MembersOf(g) {
 		if i := r.EC2.Instances.Rows.Get(m.Instance); i != nil {
-			next = state.Earliest(next, i.Next)
+			next = core.Earliest(next, i.Next)
 		}
 		for _, w := range m.Waits {
-			next = state.Earliest(next, w.Until)
+			next = core.Earliest(next, w.Until)
 		}
 	}
-	return state.Earliest(next, g.Check)
+	return core.Earliest(next, g.Check)
 }
 
 // forget removes a group whose last instance has gone.

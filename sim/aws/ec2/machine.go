@@ -7,14 +7,14 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/catalogue"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Tick brings all instances to the present and returns when something is due next; the zero time means never.
 func (r *Instances) Tick() time.Time {
 	var next time.Time
 	for _, i := range r.Rows.All() {
-		next = state.Earliest(next, r.tickInstance(i))
+		next = core.Earliest(next, r.tickInstance(i))
 	}
 	return next
 }
@@ -50,20 +50,20 @@ func (r *Instances) Power() {
 func (r *Instances) tickInstance(i *Instance) time.Time {
 	if i.Alive() {
 		switch {
-		case state.Due(i.TakenAt, r.Now):
+		case core.Due(i.TakenAt, r.Now):
 			r.Stop(i, bySpotCode, bySpot)
-		case state.Due(i.DiesAt, r.Now):
+		case core.Due(i.DiesAt, r.Now):
 			r.Stop(i, ByFaultCode, ByFault)
 		}
 	}
-	if state.Due(i.Next, r.Now) {
+	if core.Due(i.Next, r.Now) {
 		r.nextState(i)
 	}
 	next := i.Next
 	if i.Alive() {
 		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.RecommendedAt, i.NoticeAt} {
 			if at.After(r.Now) {
-				next = state.Earliest(next, at)
+				next = core.Earliest(next, at)
 			}
 		}
 	}

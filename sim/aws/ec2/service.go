@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/iam"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Service is EC2 of an account in a region. Its parts hold the state.
@@ -27,15 +27,15 @@ type (
 	// Templates are launch templates with their versions and user data.
 	Templates struct {
 		*Service
-		Rows     *sim.Table[Template]
-		Versions *sim.Table[Version]
+		Rows     *core.Table[Template]
+		Versions *core.Table[Version]
 		// UserData is what instances boot with, stored once for all that were given the same.
-		UserData *sim.Table[blob]
+		UserData *core.Table[blob]
 	}
 	// Instances are virtual machines.
 	Instances struct {
 		*Service
-		Rows *sim.Table[Instance]
+		Rows *core.Table[Instance]
 		// powerOn and powerOff are what becomes of machines once the state is on disk.
 		powerOn, powerOff []string
 		// Managed returns what an instance learns from the service that manages its node group, nil for none.
@@ -48,15 +48,15 @@ type (
 	// Images are the images of the account and those that are published.
 	Images struct {
 		*Service
-		Rows *sim.Table[catalogue.Image]
+		Rows *core.Table[catalogue.Image]
 	}
 	// Network is what instances are launched into.
 	Network struct {
 		*Service
-		VPCs           *sim.Table[VPC]
-		Subnets        *sim.Table[Subnet]
-		SecurityGroups *sim.Table[SecurityGroup]
-		KeyPairs       *sim.Table[KeyPair]
+		VPCs           *core.Table[VPC]
+		Subnets        *core.Table[Subnet]
+		SecurityGroups *core.Table[SecurityGroup]
+		KeyPairs       *core.Table[KeyPair]
 	}
 	// Tags are the tags of all resources.
 	Tags struct {
@@ -65,25 +65,25 @@ type (
 )
 
 // New returns the empty service of an account in a region.
-func New(core *account.Core, iam *iam.Service) *Service {
-	s, p := &Service{Core: core, IAM: iam}, core.Prefix()
+func New(base *account.Core, iam *iam.Service) *Service {
+	s, p := &Service{Core: base, IAM: iam}, base.Prefix()
 	s.Templates = &Templates{
-		Service: s, Rows: sim.NewTable[Template](p + "template/"), Versions: sim.NewTable[Version](p + "version/"),
-		UserData: sim.NewTable[blob](p + "blob/"),
+		Service: s, Rows: core.NewTable[Template](p + "template/"), Versions: core.NewTable[Version](p + "version/"),
+		UserData: core.NewTable[blob](p + "blob/"),
 	}
-	s.Instances = &Instances{Service: s, Rows: sim.NewTable[Instance](p + "instance/"), Managed: func(*Instance) *sim.Managed { return nil }}
-	s.Images = &Images{Service: s, Rows: sim.NewTable[catalogue.Image](p + "image/")}
+	s.Instances = &Instances{Service: s, Rows: core.NewTable[Instance](p + "instance/"), Managed: func(*Instance) *sim.Managed { return nil }}
+	s.Images = &Images{Service: s, Rows: core.NewTable[catalogue.Image](p + "image/")}
 	s.Network = &Network{
-		Service: s, VPCs: sim.NewTable[VPC](p + "vpc/"), Subnets: sim.NewTable[Subnet](p + "subnet/"),
-		SecurityGroups: sim.NewTable[SecurityGroup](p + "security-group/"), KeyPairs: sim.NewTable[KeyPair](p + "key-pair/"),
+		Service: s, VPCs: core.NewTable[VPC](p + "vpc/"), Subnets: core.NewTable[Subnet](p + "subnet/"),
+		SecurityGroups: core.NewTable[SecurityGroup](p + "security-group/"), KeyPairs: core.NewTable[KeyPair](p + "key-pair/"),
 	}
 	s.Launcher, s.Tags = &Launcher{s}, &Tags{s}
 	return s
 }
 
 // Tables returns the tables of the service.
-func (r *Service) Tables() state.Tables {
-	return state.Tables{
+func (r *Service) Tables() core.Tables {
+	return core.Tables{
 		r.Templates.Rows, r.Templates.Versions, r.Templates.UserData, r.Instances.Rows, r.Images.Rows,
 		r.Network.VPCs, r.Network.Subnets, r.Network.SecurityGroups, r.Network.KeyPairs,
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // The status codes of a spot request, from "Get the status of a Spot Instance request". A recommendation is in none of them: it is
@@ -24,7 +24,7 @@ func (r *Instances) spotStatus(i *Instance) string {
 		return spotTaken
 	case !i.Alive():
 		return spotTerminated
-	case state.Due(i.NoticeAt, r.Now):
+	case core.Due(i.NoticeAt, r.Now):
 		return spotMarked
 	}
 	return spotFulfilled

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func checkDevices(d *ec2.RequestLaunchTemplateData) error {
 
 func checkVolume(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
 	kind := v.VolumeType
+	if err := checkVolumeSize(v); err != nil {
+		return err
+	}
 	provisioned := kind == "io1" || kind == "io2"
 	switch {
 	case kind != "" && !slices.Contains(ebsTypes, kind):
@@ -51,6 +55,29 @@ func checkVolume(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
 		return wire.Refuse("InvalidParameterCombination", "The parameter iops is not supported for %s volumes.", kind)
 	case v.Throughput != nil && kind != "gp3":
 		return wire.Refuse("InvalidParameterCombination", "The parameter throughput is not supported for %s volumes.", kind)
+	}
+	return nil
+}
+
+// volumeSizes are the smallest and the largest size of a volume of a kind, in GiB.
+var volumeSizes = map[string][2]int32{
+	"standard": {1, 1024}, "io1": {4, 16384}, "io2": {4, 65536}, "gp2": {1, 16384}, "gp3": {1, 65536}, "st1": {125, 16384},
+	"sc1": {125, 16384},
+}
+
+// checkVolumeSize refuses a size that no volume of its kind has.
+func checkVolumeSize(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
+	kind := cmp.Or(v.VolumeType, "gp2")
+	bounds, known := volumeSizes[kind]
+	switch {
+	case v.VolumeSize == nil || !known:
+		return nil
+	case *v.VolumeSize < bounds[0]:
+		return wire.Refuse("InvalidParameterValue", "Volume of %dGiB is too small for volume type %s; minimum is %dGiB.", *v.VolumeSize, kind,
+			bounds[0])
+	case *v.VolumeSize > bounds[1]:
+		return wire.Refuse("InvalidParameterValue", "Volume of %dGiB is too large for volume type %s; maximum is %dGiB.", *v.VolumeSize, kind,
+			bounds[1])
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 	id := r.Seed.UUID("behind", n.key(), r.Number())
 	if a := n.Shape.RemoteAccess; a != nil && n.Shape.Resources == nil {
 		group := r.NewID("sg")
-		r.EC2.Network.SecurityGroups.Put(group, &ec2.SecurityGroup{
+		r.network.SecurityGroups.Put(group, &ec2.SecurityGroup{
 			ID: group, Name: "eks-remoteAccess-" + id, Description: "Security group for all nodes in the nodeGroup to allow SSH access",
 			VPC: shapes.Str(c.Shape.ResourcesVpcConfig.VpcId), Tags: map[string]string{"eks": n.Name(), eksNodegroupTag: n.Name()},
 		})
@@ -36,16 +36,16 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 	spec := n.Launched["1"]
 	t := &ec2.Template{ID: r.NewID("lt"), Name: "eks-" + id, Created: r.Now, Default: 1,
 		Tags: map[string]string{eksClusterTag: n.Cluster(), eksNodegroupTag: n.Name()}}
-	r.EC2.Templates.Rows.Put(t.ID, t)
+	r.templates.Rows.Put(t.ID, t)
 	n.Template = t.ID
-	r.IAM.Directory.Profiles.Put(iam.RoleKey(t.Name), &iam.Profile{
-		Name: t.Name, Path: "/", ID: r.IAM.Directory.NewID("AIPA"), Created: r.Now, Tags: map[string]string{},
-		Role: r.IAM.Directory.Named(shapes.Str(n.Shape.NodeRole)).NameOr(""),
+	r.directory.Profiles.Put(iam.RoleKey(t.Name), &iam.Profile{
+		Name: t.Name, Path: "/", ID: r.directory.NewID("AIPA"), Created: r.Now, Tags: map[string]string{},
+		Role: r.directory.Named(shapes.Str(n.Shape.NodeRole)).NameOr(""),
 	})
-	r.EC2.Templates.AddVersion(t, r.merged(c, n, spec), "")
+	r.templates.AddVersion(t, r.merged(c, n, spec), "")
 	name := "eks-" + n.Name() + "-" + id
 	s := n.Shape.ScalingConfig
-	_, err := r.AutoScaling.Groups.CreateGroup(&autoscalingshapes.CreateAutoScalingGroupInput{
+	_, err := r.groups.CreateGroup(&autoscalingshapes.CreateAutoScalingGroupInput{
 		AutoScalingGroupName: new(name), MinSize: new(*s.MinSize), MaxSize: new(*s.MaxSize), DesiredCapacity: new(*s.DesiredSize),
 		VPCZoneIdentifier: new(strings.Join(n.Shape.Subnets, ",")), MixedInstancesPolicy: r.mixOf(n, spec, "1"),
 		HealthCheckGracePeriod: new(int32(15)), CapacityRebalance: new(n.Shape.CapacityType == "SPOT"),
@@ -93,7 +93,7 @@ func (r *Backing) mixOf(n *Nodegroup, spec machineSpec, version string) *autosca
 	if n.Shape.CapacityType == "SPOT" {
 		mix.InstancesDistribution.OnDemandPercentageAboveBaseCapacity = new(int32(0))
 	}
-	for _, t := range r.Nodegroups.typesOf(&n.Shape, &spec) {
+	for _, t := range r.nodegroups.typesOf(&n.Shape, &spec) {
 		mix.LaunchTemplate.Overrides = append(mix.LaunchTemplate.Overrides, autoscalingshapes.LaunchTemplateOverrides{InstanceType: new(t)})
 	}
 	return mix
@@ -102,9 +102,9 @@ func (r *Backing) mixOf(n *Nodegroup, spec machineSpec, version string) *autosca
 // merged is EKS's own template: that of the user, with what EKS adds.
 func (r *Backing) merged(c *Cluster, n *Nodegroup, spec machineSpec) ec2shapes.ResponseLaunchTemplateData {
 	var d ec2shapes.ResponseLaunchTemplateData
-	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil {
+	if v := r.templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil {
 		d = v.Data
-		d.UserData = shapes.Opt(r.EC2.Templates.LoadUserData(v.Blob))
+		d.UserData = shapes.Opt(r.templates.LoadUserData(v.Blob))
 	} else {
 		d.BlockDeviceMappings = []ec2shapes.LaunchTemplateBlockDeviceMapping{{
 			DeviceName: new("/dev/xvda"), Ebs: &ec2shapes.LaunchTemplateEbsBlockDevice{VolumeSize: n.Shape.DiskSize, VolumeType: "gp3",
@@ -127,7 +127,7 @@ func (r *Backing) merged(c *Cluster, n *Nodegroup, spec machineSpec) ec2shapes.R
 
 // templateName is the name of EKS's own template, which is that of the instance profile as well.
 func (r *Backing) templateName(n *Nodegroup) *string {
-	if t := r.EC2.Templates.Rows.Get(n.Template); t != nil {
+	if t := r.templates.Rows.Get(n.Template); t != nil {
 		return new(t.Name)
 	}
 	return nil
@@ -137,11 +137,11 @@ func (r *Backing) templateName(n *Nodegroup) *string {
 func (r *Backing) launchFromVersion(n *Nodegroup, g *autoscaling.Group, version string) {
 	g.Spec.LaunchTemplate, g.Spec.MixedInstancesPolicy = nil, r.mixOf(n, n.Launched[version], version)
 	// The template is EKS's own and exists: naming it completes what is shown.
-	if err := r.AutoScaling.Groups.NameTemplate(autoscaling.TemplateSpec(&g.Spec)); err != nil {
+	if err := r.groups.NameTemplate(autoscaling.TemplateSpec(&g.Spec)); err != nil {
 		n.find(append(slices.Clone(n.Shape.Health.Issues), eks.Issue{Code: "Ec2LaunchTemplateNotFound", Message: new(wire.ErrorMessage(err)),
 			ResourceIds: []string{n.Template}}))
 	}
-	r.AutoScaling.Groups.Rows.Touch(g.Name())
+	r.groups.Rows.Touch(g.Name())
 }
 
 // resizeGroup sets the bounds and the size of the group.
@@ -151,12 +151,12 @@ func (r *Backing) resizeGroup(g *autoscaling.Group, low, desired, high int32) {
 		return
 	}
 	g.Spec.MinSize, g.Spec.MaxSize, g.Spec.DesiredCapacity = new(low), new(high), new(desired)
-	r.AutoScaling.Groups.Rows.Touch(g.Name())
+	r.groups.Rows.Touch(g.Name())
 	if was != desired {
-		r.AutoScaling.Groups.SetCause(g, "a user request update of AutoScalingGroup constraints to min: "+shapes.Itoa(low)+", max: "+
+		r.groups.SetCause(g, "a user request update of AutoScalingGroup constraints to min: "+shapes.Itoa(low)+", max: "+
 			shapes.Itoa(high)+", desired: "+shapes.Itoa(desired)+
 			" changing the desired capacity from "+shapes.Itoa(was)+" to "+shapes.Itoa(desired))
-		r.AutoScaling.Groups.CheckSoon(g)
+		r.groups.CheckSoon(g)
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *Backing) backedBy(g *autoscaling.Group) *Nodegroup {
 	if g == nil {
 		return nil
 	}
-	for _, n := range r.Nodegroups.Rows.All() {
+	for _, n := range r.nodegroups.Rows.All() {
 		if n.Behind == g.Name() {
 			return n
 		}
@@ -175,21 +175,21 @@ func (r *Backing) backedBy(g *autoscaling.Group) *Nodegroup {
 
 // deleteBacking deletes what is left behind a node group once its machines have gone.
 func (r *Backing) deleteBacking(n *Nodegroup) {
-	for key := range r.EC2.Templates.Versions.Under(n.Template + "/") {
-		r.EC2.Templates.Versions.Delete(key)
+	for key := range r.templates.Versions.Under(n.Template + "/") {
+		r.templates.Versions.Delete(key)
 	}
-	if t := r.EC2.Templates.Rows.Get(n.Template); t != nil {
-		r.IAM.Directory.Profiles.Delete(iam.RoleKey(t.Name))
+	if t := r.templates.Rows.Get(n.Template); t != nil {
+		r.directory.Profiles.Delete(iam.RoleKey(t.Name))
 	}
-	r.EC2.Templates.Rows.Delete(n.Template)
+	r.templates.Rows.Delete(n.Template)
 	if n.Shape.Resources != nil {
-		r.EC2.Network.SecurityGroups.Delete(shapes.Str(n.Shape.Resources.RemoteAccessSecurityGroup))
+		r.network.SecurityGroups.Delete(shapes.Str(n.Shape.Resources.RemoteAccessSecurityGroup))
 	}
-	for key := range r.Updates.Rows.Under(n.key() + "/") {
-		r.Updates.Rows.Delete(key)
+	for key := range r.updates.Rows.Under(n.key() + "/") {
+		r.updates.Rows.Delete(key)
 	}
-	r.Nodegroups.Rows.Delete(n.key())
-	r.EC2.Templates.ForgetUserData()
+	r.nodegroups.Rows.Delete(n.key())
+	r.templates.ForgetUserData()
 }
 
 // specOf is the specification of a machine of a node group; that of the present version where it is of none that is known.
@@ -205,7 +205,7 @@ func (r *Backing) present(n *Nodegroup) string {
 	if n.Roll != nil {
 		return n.Roll.From
 	}
-	if t := r.EC2.Templates.Rows.Get(n.Template); t != nil {
+	if t := r.templates.Rows.Get(n.Template); t != nil {
 		return shapes.Itoa(t.Default)
 	}
 	return ""
@@ -213,12 +213,12 @@ func (r *Backing) present(n *Nodegroup) string {
 
 // managedMachineOf is what a machine of a node group learns of it, nil for other machines.
 func (r *Backing) managedMachineOf(i *ec2.Instance) *managedMachine {
-	g := r.AutoScaling.Groups.Rows.Get(i.Tags[autoscaling.GroupTagKey])
+	g := r.groups.Rows.Get(i.Tags[autoscaling.GroupTagKey])
 	n := r.backedBy(g)
 	if n == nil {
 		return nil
 	}
-	c, m := r.Clusters.Rows.Get(n.Cluster()), r.AutoScaling.Members.Rows.Get(autoscaling.MemberKey(g.Name(), i.ID))
+	c, m := r.clusters.Rows.Get(n.Cluster()), r.members.Rows.Get(autoscaling.MemberKey(g.Name(), i.ID))
 	if c == nil || m == nil {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (m *managedMachine) labels(spot bool) map[string]string {
 // admits reports a role by which the machines of a node group are let into the cluster: one that exists and, where the simulator
 // is strict, may do what nodes do.
 func (r *Backing) admits(arn string) bool {
-	found := r.IAM.Directory.Named(arn)
+	found := r.directory.Named(arn)
 	if found == nil || !r.Strict {
 		return found != nil
 	}

@@ -43,7 +43,7 @@ func (r *Nodegroups) checkNewNodegroup(c *Cluster, in *eks.CreateNodegroupInput)
 		return badParameter("Nodegroup Kubernetes version %s must be that of the cluster, %s", v, shapes.Str(c.Shape.Version))
 	}
 	for _, check := range []func() error{
-		func() error { return r.checkEKSSubnets(in.Subnets) },
+		func() error { return checkSubnets(r.network, in.Subnets) },
 		func() error { return r.checkNodeRole(shapes.Str(in.NodeRole)) },
 		func() error { return checkScaling(scalingOf(in.ScalingConfig)) },
 		func() error { return checkTypes(in.InstanceTypes) },
@@ -52,7 +52,8 @@ func (r *Nodegroups) checkNewNodegroup(c *Cluster, in *eks.CreateNodegroupInput)
 		func() error { return checkTaints(in.Taints) },
 		func() error { return checkRepair(in.NodeRepairConfig) },
 		func() error { return checkEKSTags(in.Tags) },
-		func() error { return r.checkRemote(in.RemoteAccess) },
+		func() error { return checkRemote(r.network, in.RemoteAccess) },
+		func() error { return checkDisk(in.DiskSize) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -73,12 +74,12 @@ func checkWords(in *eks.CreateNodegroupInput) error {
 	return badParameter("capacityType %s is not known or not simulated", in.CapacityType)
 }
 
-func (r *Nodegroups) checkEKSSubnets(ids []string) error {
+func checkSubnets(network *ec2.Network, ids []string) error {
 	if len(ids) == 0 {
 		return badParameter("Subnets are not specified")
 	}
 	for _, id := range ids {
-		if r.EC2.Network.Subnets.Get(id) == nil {
+		if network.Subnets.Get(id) == nil {
 			return badParameter("The subnet ID '%s' does not exist", id)
 		}
 	}
@@ -96,6 +97,16 @@ func checkScaling(s *eks.NodegroupScalingConfig) error {
 		return badParameter("Minimum capacity %d can't be greater than desired size %d", low, want)
 	case want > high:
 		return badParameter("Desired capacity %d can't be greater than max size %d", want, high)
+	}
+	return nil
+}
+
+// maxDisk is the largest disk of a node, in GiB.
+const maxDisk = 16384
+
+func checkDisk(size *int32) error {
+	if size != nil && (*size < 1 || *size > maxDisk) {
+		return badParameter("Disk size must be between 1 and %d GiB: %d", maxDisk, *size)
 	}
 	return nil
 }
@@ -213,15 +224,15 @@ func checkEKSTags(tags map[string]string) error {
 	return nil
 }
 
-func (r *Nodegroups) checkRemote(a *eks.RemoteAccessConfig) error {
+func checkRemote(network *ec2.Network, a *eks.RemoteAccessConfig) error {
 	if a == nil {
 		return nil
 	}
-	if key := shapes.Str(a.Ec2SshKey); key != "" && r.EC2.Network.KeyPairs.Get(key) == nil {
+	if key := shapes.Str(a.Ec2SshKey); key != "" && network.KeyPairs.Get(key) == nil {
 		return badParameter("The key pair '%s' does not exist", key)
 	}
 	for _, id := range a.SourceSecurityGroups {
-		if r.EC2.Network.SecurityGroups.Get(id) == nil {
+		if network.SecurityGroups.Get(id) == nil {
 			return badParameter("The security group '%s' does not exist", id)
 		}
 	}
@@ -233,11 +244,11 @@ func (r *Nodegroups) sourceVersion(s *eks.LaunchTemplateSpecification) (*ec2.Ver
 	if (shapes.Str(s.Id) == "") == (shapes.Str(s.Name) == "") {
 		return nil, badParameter("Either provide launch template ID or launch template name in the request.")
 	}
-	t, err := r.EC2.Templates.FindTemplate(s.Id, s.Name)
+	t, err := r.templates.FindTemplate(s.Id, s.Name)
 	if err != nil {
 		return nil, wire.Refuse("InvalidRequestException", "%s", wire.ErrorMessage(err))
 	}
-	v, err := r.EC2.Templates.VersionOf(t, shapes.Str(s.Version))
+	v, err := r.templates.VersionOf(t, shapes.Str(s.Version))
 	if err != nil {
 		return nil, wire.Refuse("InvalidRequestException", "%s", wire.ErrorMessage(err))
 	}
@@ -260,11 +271,11 @@ func (r *Nodegroups) checkSource(v *ec2.Version, in *eks.CreateNodegroupInput) e
 	case v.Data.ImageId != nil && shapes.Str(in.ReleaseVersion) != "":
 		return badParameter("You cannot specify the field releaseVersion when using custom AMIs.")
 	}
-	return r.checkSourceData(v)
+	return checkSourceData(v)
 }
 
 // checkSourceData refuses what the template of a node group must leave to EKS.
-func (r *Nodegroups) checkSourceData(v *ec2.Version) error {
+func checkSourceData(v *ec2.Version) error {
 	d := v.Data
 	switch {
 	case d.IamInstanceProfile != nil:
@@ -290,13 +301,13 @@ func (r *Nodegroups) sourceIssue(f machineSpec) *eks.Issue {
 	if f.Source == "" || f.Own {
 		return nil
 	}
-	v := r.EC2.Templates.Versions.Get(ec2.VersionKey(f.Source, int64(shapes.Atoi(f.SourceVersion))))
+	v := r.templates.Versions.Get(ec2.VersionKey(f.Source, int64(shapes.Atoi(f.SourceVersion))))
 	if v == nil {
 		return &eks.Issue{Code: "SourceEc2LaunchTemplateNotFound",
 			Message:     new("Launch template " + f.Source + " with version " + f.SourceVersion + " could not be found."),
 			ResourceIds: []string{f.Source}}
 	}
-	text := userData(r.EC2.Templates.LoadUserData(v.Blob))
+	text := userData(r.templates.LoadUserData(v.Blob))
 	if text == "" || strings.Contains(text, "multipart/") || strings.Contains(text, "[settings") || strings.Contains(text, "<powershell>") {
 		return nil
 	}
@@ -318,7 +329,7 @@ func (r *Nodegroups) checkNodeRole(arn string) error {
 	if !strings.HasPrefix(arn, "arn:") {
 		return badParameter("Nodegroup role %s is not an ARN", arn)
 	}
-	found := r.IAM.Directory.Named(arn)
+	found := r.directory.Named(arn)
 	if found == nil || r.Now.Before(found.Known) {
 		return badParameter("The role with name %s cannot be found.", arn[strings.LastIndex(arn, "/")+1:])
 	}

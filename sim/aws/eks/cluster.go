@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 const (
@@ -65,7 +65,7 @@ func (r *Clusters) createCluster(in *eks.CreateClusterInput) (*eks.CreateCluster
 	case in.ResourcesVpcConfig == nil || len(in.ResourcesVpcConfig.SubnetIds) == 0:
 		return nil, badParameter("The resourcesVpcConfig with subnets of at least two zones is wanted.")
 	}
-	if err := r.Nodegroups.checkEKSSubnets(in.ResourcesVpcConfig.SubnetIds); err != nil {
+	if err := checkSubnets(r.network, in.ResourcesVpcConfig.SubnetIds); err != nil {
 		return nil, err
 	}
 	_, err := r.Once("CreateCluster", shapes.Str(in.ClientRequestToken), in, func() (string, error) {
@@ -92,7 +92,7 @@ func (r *Clusters) NewCluster(name, version string, subnets []string) *Cluster {
 	id := strings.ToUpper(r.Seed.Hex(32, "cluster", r.Account, r.Region, name, r.Number()))
 	vpcID := r.vpcOf(subnets)
 	group := r.NewID("sg")
-	r.EC2.Network.SecurityGroups.Put(group, &ec2.SecurityGroup{
+	r.network.SecurityGroups.Put(group, &ec2.SecurityGroup{
 		ID: group, Name: "eks-cluster-sg-" + name + "-" + shapes.Itoa(r.Number()), VPC: vpcID,
 		Description: "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed " +
 			"workloads.",
@@ -111,11 +111,11 @@ func (r *Clusters) NewCluster(name, version string, subnets []string) *Cluster {
 // vpcOf is the VPC of subnets, or the account's first.
 func (r *Clusters) vpcOf(subnets []string) string {
 	for _, id := range subnets {
-		if s := r.EC2.Network.Subnets.Get(id); s != nil {
+		if s := r.network.Subnets.Get(id); s != nil {
 			return s.VPC
 		}
 	}
-	for id := range r.EC2.Network.VPCs.All() {
+	for id := range r.network.VPCs.All() {
 		return id
 	}
 	return ""
@@ -181,7 +181,7 @@ func (r *Clusters) deleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteCluster
 	if err != nil {
 		return nil, err
 	}
-	for range r.Nodegroups.Rows.Under(c.name() + "/") {
+	for range r.nodegroups.Rows.Under(c.name() + "/") {
 		return nil, inUse("Cluster has nodegroups attached")
 	}
 	if c.Shape.Status != StatusDeleting {
@@ -204,7 +204,7 @@ func (r *Clusters) updateClusterVersion(in *eks.UpdateClusterVersionInput) (*eks
 	case want != have+1 || want > catalogue.MaxMinor:
 		return nil, badParameter("Unsupported Kubernetes minor version update from %s to %s", shapes.Str(c.Shape.Version), shapes.Str(in.Version))
 	}
-	u := r.Updates.newUpdate(c.name(), "", versionUpdate, []eks.UpdateParam{{Type: "Version", Value: in.Version}})
+	u := r.updates.newUpdate(c.name(), "", versionUpdate, []eks.UpdateParam{{Type: "Version", Value: in.Version}})
 	c.Shape.Status, c.Goal, c.Until = StatusUpdating, *in.Version, r.Now.Add(r.Life(lifeCluster))
 	r.Rows.Touch(c.name())
 	return &eks.UpdateClusterVersionOutput{Update: new(u.Update)}, nil
@@ -214,8 +214,8 @@ func (r *Clusters) updateClusterVersion(in *eks.UpdateClusterVersionInput) (*eks
 func (r *Clusters) tickClusters() time.Time {
 	var next time.Time
 	for name, c := range r.Rows.All() {
-		if !state.Due(c.Until, r.Now) {
-			next = state.Earliest(next, c.Until)
+		if !core.Due(c.Until, r.Now) {
+			next = core.Earliest(next, c.Until)
 			continue
 		}
 		c.Until = time.Time{}
@@ -225,8 +225,8 @@ func (r *Clusters) tickClusters() time.Time {
 			r.DropCluster(c)
 		case StatusUpdating:
 			c.Shape.Version = new(c.Goal)
-			for _, u := range r.Updates.Rows.Under(name + "//") {
-				r.Updates.endUpdate(u, nil)
+			for _, u := range r.updates.Rows.Under(name + "//") {
+				r.updates.endUpdate(u, nil)
 			}
 			fallthrough
 		default:
@@ -238,9 +238,9 @@ func (r *Clusters) tickClusters() time.Time {
 
 // DropCluster forgets a cluster, its security group and its updates.
 func (r *Clusters) DropCluster(c *Cluster) {
-	r.EC2.Network.SecurityGroups.Delete(shapes.Str(c.Shape.ResourcesVpcConfig.ClusterSecurityGroupId))
-	for key := range r.Updates.Rows.Under(c.name() + "/") {
-		r.Updates.Rows.Delete(key)
+	r.network.SecurityGroups.Delete(shapes.Str(c.Shape.ResourcesVpcConfig.ClusterSecurityGroupId))
+	for key := range r.updates.Rows.Under(c.name() + "/") {
+		r.updates.Rows.Delete(key)
 	}
 	r.Rows.Delete(c.name())
 }

@@ -42,10 +42,10 @@ func (r *Updates) listUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput,
 // historyOf is where the updates of a cluster, or of one of its node groups, are kept.
 func (r *Updates) historyOf(clusterName, group *string) (string, error) {
 	if shapes.Str(group) == "" {
-		_, err := r.Clusters.findCluster(clusterName)
+		_, err := r.clusters.findCluster(clusterName)
 		return shapes.Str(clusterName) + "//", err
 	}
-	n, err := r.Nodegroups.FindNodegroup(clusterName, group)
+	n, err := r.nodegroups.FindNodegroup(clusterName, group)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ func (r *Updates) describeUpdate(in *eks.DescribeUpdateInput) (*eks.DescribeUpda
 
 // cancelUpdate is refused: "Currently, this is supported for VersionRollback update types on EKS Auto Mode clusters".
 func (r *Updates) cancelUpdate(in *eks.CancelUpdateInput) (*eks.CancelUpdateOutput, error) {
-	if _, err := r.Clusters.findCluster(in.Name); err != nil {
+	if _, err := r.clusters.findCluster(in.Name); err != nil {
 		return nil, err
 	}
 	for _, u := range r.Rows.Under(shapes.Str(in.Name) + "/") {

@@ -10,7 +10,8 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // lifeHookDrain is how long EKS holds a machine back that leaves its group, until what runs on it has gone.
@@ -18,42 +19,42 @@ const lifeHookDrain = 5 * time.Minute
 
 // Tick brings clusters and node groups to the present, and returns when something about them is due.
 func (r *Lifecycle) Tick() time.Time {
-	next := r.Clusters.tickClusters()
-	for _, n := range r.Nodegroups.Rows.All() {
-		next = state.Earliest(next, r.tickNodegroup(n))
+	next := r.clusters.tickClusters()
+	for _, n := range r.nodegroups.Rows.All() {
+		next = core.Earliest(next, r.tickNodegroup(n))
 	}
 	return next
 }
 
 func (r *Lifecycle) tickNodegroup(n *Nodegroup) time.Time {
-	g := r.AutoScaling.Groups.Rows.Get(n.Behind)
+	g := r.groups.Rows.Get(n.Behind)
 	holding := r.tickHooks(n, g)
-	if state.Due(n.Next, r.Now) {
+	if core.Due(n.Next, r.Now) {
 		n.Next = time.Time{}
-		r.Nodegroups.TouchNodegroup(n)
+		r.nodegroups.TouchNodegroup(n)
 		r.advance(n, g)
 	}
-	if r.Nodegroups.Rows.Get(n.key()) != n {
+	if r.nodegroups.Rows.Get(n.key()) != n {
 		return time.Time{}
 	}
 	r.checkHealth(n, g)
 	next := n.Next
 	if holding {
-		next = state.Earliest(next, r.Now.Add(r.Life(lifeWatch)))
+		next = core.Earliest(next, r.Now.Add(r.Life(managed.Watch)))
 	}
 	return next
 }
 
 // advance takes what goes on a step further.
 func (r *Lifecycle) advance(n *Nodegroup, g *autoscaling.Group) {
-	watch := r.Now.Add(r.Life(lifeWatch))
+	watch := r.Now.Add(r.Life(managed.Watch))
 	switch n.Shape.Status {
 	case StatusCreating:
 		n.Next = watch
 		r.advanceCreation(n, g)
 	case StatusUpdating:
 		n.Next = watch
-		r.Updates.advanceUpdate(n, g)
+		r.updates.advanceUpdate(n, g)
 	case StatusDeleting:
 		n.Next = watch
 		r.advanceDeletion(n, g)
@@ -64,15 +65,15 @@ func (r *Lifecycle) advance(n *Nodegroup, g *autoscaling.Group) {
 func (r *Lifecycle) settle(n *Nodegroup, status string) {
 	n.Shape.Status, n.Shape.ModifiedAt = status, shapes.NewEpoch(r.Now)
 	n.Next, n.Until = time.Time{}, time.Time{}
-	r.Nodegroups.TouchNodegroup(n)
+	r.nodegroups.TouchNodegroup(n)
 }
 
 func (r *Lifecycle) advanceCreation(n *Nodegroup, g *autoscaling.Group) {
-	c := r.Clusters.Rows.Get(n.Cluster())
+	c := r.clusters.Rows.Get(n.Cluster())
 	if n.Behind == "" {
-		issue := r.Nodegroups.sourceIssue(n.Launched["1"])
+		issue := r.nodegroups.sourceIssue(n.Launched["1"])
 		if issue == nil {
-			if err := r.Backing.createBacking(c, n); err != nil {
+			if err := r.backing.createBacking(c, n); err != nil {
 				issue = &eks.Issue{Code: issueOf(wire.ErrorMessage(err)), Message: new(wire.ErrorMessage(err)), ResourceIds: []string{n.Name()}}
 			}
 		}
@@ -87,7 +88,7 @@ func (r *Lifecycle) advanceCreation(n *Nodegroup, g *autoscaling.Group) {
 		r.settle(n, StatusActive)
 		return
 	}
-	if g == nil || state.Due(n.Until, r.Now) {
+	if g == nil || core.Due(n.Until, r.Now) {
 		n.find(r.whyNotReady(n, g))
 		r.settle(n, StatusCreateFailed)
 	}
@@ -96,8 +97,8 @@ func (r *Lifecycle) advanceCreation(n *Nodegroup, g *autoscaling.Group) {
 // readyMembers counts the members that serve and are Ready nodes, those of a version of EKS's template where one is named.
 func (r *Lifecycle) readyMembers(n *Nodegroup, g *autoscaling.Group, version string) int {
 	count := 0
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
-		if m.State == autoscaling.MemberInService && (version == "" || r.isOf(n, m, version)) && r.Backing.ready(n, m) {
+	for _, m := range r.members.MembersOf(g) {
+		if m.State == autoscaling.MemberInService && (version == "" || r.isOf(n, m, version)) && r.backing.ready(n, m) {
 			count++
 		}
 	}
@@ -119,8 +120,8 @@ func (r *Lifecycle) whyNotReady(n *Nodegroup, g *autoscaling.Group) []eks.Issue 
 		out = append(out, eks.Issue{Code: issueOf(why), Message: new(why), ResourceIds: []string{n.Behind}})
 	}
 	var ids []string
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
-		if m.Serving() && !r.Backing.ready(n, m) {
+	for _, m := range r.members.MembersOf(g) {
+		if m.Serving() && !r.backing.ready(n, m) {
 			ids = append(ids, m.Instance)
 		}
 	}
@@ -146,7 +147,7 @@ func (r *Lifecycle) launchFailure(g *autoscaling.Group) string {
 		return ""
 	}
 	last := ""
-	for _, a := range r.AutoScaling.Activities.Rows.Under(g.Name() + ":") {
+	for _, a := range r.activities.Rows.Under(g.Name() + ":") {
 		if a.StatusCode == "Failed" {
 			last = shapes.Str(a.StatusMessage)
 		}
@@ -174,18 +175,18 @@ func (r *Lifecycle) tickHooks(n *Nodegroup, g *autoscaling.Group) bool {
 	if g == nil {
 		return false
 	}
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
+	for _, m := range r.members.MembersOf(g) {
 		if _, ok := m.Waits[launchHook]; ok && m.State == autoscaling.MemberPendingWait {
-			r.AutoScaling.Hooks.Complete(g, m, launchHook, "CONTINUE")
+			r.hooks.Complete(g, m, launchHook, "CONTINUE")
 			continue
 		}
 		if _, ok := m.Waits[terminateHook]; !ok || m.State != autoscaling.MemberTerminatingWait {
 			continue
 		}
 		if r.released(n, m) {
-			r.AutoScaling.Hooks.Complete(g, m, terminateHook, "CONTINUE")
+			r.hooks.Complete(g, m, terminateHook, "CONTINUE")
 			delete(n.Drains, m.Instance)
-			r.Nodegroups.TouchNodegroup(n)
+			r.nodegroups.TouchNodegroup(n)
 			continue
 		}
 		holding = true
@@ -195,24 +196,19 @@ func (r *Lifecycle) tickHooks(n *Nodegroup, g *autoscaling.Group) bool {
 
 // released reports a machine that may go: it has stopped already, or is drained, or has had its time.
 func (r *Lifecycle) released(n *Nodegroup, m *autoscaling.Member) bool {
-	i := r.EC2.Instances.Rows.Get(m.Instance)
+	i := r.instances.Rows.Get(m.Instance)
 	if i == nil || !i.Alive() {
 		return true
 	}
-	if n.Roll != nil && !n.Roll.Cooling[m.Instance].IsZero() {
-		return true
-	}
-	since, ok := n.Drains[m.Instance]
-	if !ok {
+	if n.Drains[m.Instance] == nil {
 		if n.Drains == nil {
-			n.Drains = map[string]time.Time{}
+			n.Drains = managed.Departures{}
 		}
-		since = r.Now
-		n.Drains[m.Instance] = since
-		r.Nodegroups.TouchNodegroup(n)
+		r.nodes.Leave(n.Drains, machineOf(m))
+		r.nodegroups.TouchNodegroup(n)
 	}
-	r.Backing.cordon(m.Instance, true)
-	return r.Backing.drained(m.Instance, since, false) || !r.Now.Before(since.Add(r.Life(lifeHookDrain)))
+	r.nodes.Cordon(m.Instance)
+	return r.nodes.Drain(n.Drains[m.Instance], managed.Drain{Limit: lifeHookDrain, Late: managed.LateGoes}) == managed.Drained
 }
 
 func (r *Lifecycle) advanceDeletion(n *Nodegroup, g *autoscaling.Group) {
@@ -221,22 +217,22 @@ func (r *Lifecycle) advanceDeletion(n *Nodegroup, g *autoscaling.Group) {
 		n.find([]eks.Issue{{Code: n.Stuck, Message: new("The node group could not be deleted: " + n.Stuck), ResourceIds: []string{n.Name()}}})
 		r.settle(n, StatusDeleteFailed)
 	case g == nil:
-		r.Backing.deleteBacking(n)
-	case len(r.AutoScaling.Members.MembersOf(g)) > 0:
+		r.backing.deleteBacking(n)
+	case len(r.members.MembersOf(g)) > 0:
 		// Protection is EKS's own to lift: a deletion takes every machine.
-		for _, m := range r.AutoScaling.Members.MembersOf(g) {
+		for _, m := range r.members.MembersOf(g) {
 			if m.Protected {
 				m.Protected = false
-				r.AutoScaling.Members.Rows.Touch(autoscaling.MemberKey(g.Name(), m.Instance))
+				r.members.Rows.Touch(autoscaling.MemberKey(g.Name(), m.Instance))
 			}
 		}
 		g.Suspended = map[string]string{}
-		r.Backing.resizeGroup(g, 0, 0, 0)
-		r.AutoScaling.Members.WakeUp(g)
+		r.backing.resizeGroup(g, 0, 0, 0)
+		r.members.WakeUp(g)
 	case !g.Deleting:
 		g.Deleting = true
 		g.Spec.Status = new(autoscaling.StatusDeleting)
-		r.AutoScaling.Groups.Rows.Touch(g.Name())
+		r.groups.Rows.Touch(g.Name())
 	}
 }
 
@@ -258,7 +254,7 @@ func (r *Lifecycle) checkHealth(n *Nodegroup, g *autoscaling.Group) {
 	}
 	n.find(issues)
 	n.Shape.Status = status
-	r.Nodegroups.TouchNodegroup(n)
+	r.nodegroups.TouchNodegroup(n)
 }
 
 // issues are what EKS finds when it looks.
@@ -270,21 +266,21 @@ func (r *Lifecycle) issues(n *Nodegroup, g *autoscaling.Group) []eks.Issue {
 	add := func(code, message string, ids ...string) {
 		out = append(out, eks.Issue{Code: code, Message: new(message), ResourceIds: ids})
 	}
-	if r.EC2.Templates.Rows.Get(n.Template) == nil {
+	if r.templates.Rows.Get(n.Template) == nil {
 		add("Ec2LaunchTemplateNotFound", "We couldn't find the Amazon EC2 launch template for your managed node group.", n.Template)
 	} else if s := autoscaling.TemplateSpec(&g.Spec); shapes.Str(s.LaunchTemplateId) != n.Template ||
-		shapes.Str(s.Version) != r.Backing.present(n) {
+		shapes.Str(s.Version) != r.backing.present(n) {
 		add("Ec2LaunchTemplateVersionMismatch",
 			"The Amazon EC2 launch template version for your managed node group does not match the version that Amazon EKS created.", n.Behind)
 	}
-	if !r.IAM.Directory.Has(shapes.Str(n.Shape.NodeRole)) {
+	if !r.directory.Has(shapes.Str(n.Shape.NodeRole)) {
 		add("IamNodeRoleNotFound", "We couldn't find the IAM role for your managed node group.", shapes.Str(n.Shape.NodeRole))
 	}
-	if name := shapes.Str(r.Backing.templateName(n)); name != "" && r.IAM.Directory.Profiles.Get(iam.RoleKey(name)) == nil {
+	if name := shapes.Str(r.backing.templateName(n)); name != "" && r.directory.Profiles.Get(iam.RoleKey(name)) == nil {
 		add("IamInstanceProfileNotFound", "We couldn't find the IAM instance profile for your managed node group.", name)
 	}
 	for _, id := range n.Shape.Subnets {
-		if r.EC2.Network.Subnets.Get(id) == nil {
+		if r.network.Subnets.Get(id) == nil {
 			add("Ec2SubnetNotFound", "One or more of the subnets of the node group do not exist.", id)
 		}
 	}

@@ -1,24 +1,16 @@
 package eks
 
 import (
-	"time"
-
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // nodeOperator is the name by which a machine's console shows what EKS does to the machine's Node.
 const nodeOperator = "eks-node-manager"
-
-const (
-	// lifeJoin is how long after its boot a machine is a Ready node without a workload.
-	lifeJoin = 30 * time.Second
-	// lifeEvict is how long a drain takes without a workload.
-	lifeEvict = 10 * time.Second
-)
 
 // NodeOf is what a machine of a node group learns from EKS, nil for others.
 func (r *Backing) NodeOf(i *ec2.Instance) *sim.Managed {
@@ -47,26 +39,19 @@ func taintsOf(taints []eks.Taint) []sim.Taint {
 
 // ready reports a member whose machine is a Ready node.
 func (r *Backing) ready(n *Nodegroup, m *autoscaling.Member) bool {
-	i := r.EC2.Instances.Rows.Get(m.Instance)
-	if i == nil || i.State != ec2.StateRunning || i.Impaired(r.Now) {
+	i := r.instances.Rows.Get(m.Instance)
+	if i == nil {
 		return false
 	}
-	if w := r.Workload(); w != nil {
-		return w.Ready(i.ID)
+	machine := machineOf(m)
+	machine.Up = i.State == ec2.StateRunning && !i.Impaired(r.Now)
+	if !i.NeverBoots && r.admits(shapes.Str(n.Shape.NodeRole)) {
+		machine.Booted = i.Since
 	}
-	return !i.NeverBoots && r.admits(shapes.Str(n.Shape.NodeRole)) && !r.Now.Before(i.Since.Add(r.Life(lifeJoin)))
+	return r.nodes.Ready(machine)
 }
 
-// drained reports a machine that nothing is left on that has to go, and sees to it that it comes to this.
-func (r *Backing) drained(id string, since time.Time, force bool) bool {
-	if w := r.Workload(); w != nil {
-		return w.Drain(id, force)
-	}
-	return !r.Now.Before(since.Add(r.Life(lifeEvict)))
-}
-
-func (r *Backing) cordon(id string, closed bool) {
-	if w := r.Workload(); w != nil {
-		w.Cordon(id, closed)
-	}
+// machineOf describes a member by its name alone.
+func machineOf(m *autoscaling.Member) managed.Machine {
+	return managed.Machine{Key: m.Instance, UID: m.Instance}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // How long EKS takes in life.
@@ -20,13 +21,11 @@ const (
 	lifeProvision = 20 * time.Second
 	// lifeJoinLimit is how long nodes have to join before a creation or an update fails.
 	lifeJoinLimit = 20 * time.Minute
-	// lifeWatch is how often EKS looks at what it waits for.
-	lifeWatch = 5 * time.Second
 )
 
 // FindNodegroup returns the node group of that name in the cluster.
 func (r *Nodegroups) FindNodegroup(clusterName, name *string) (*Nodegroup, error) {
-	if _, err := r.Clusters.findCluster(clusterName); err != nil {
+	if _, err := r.clusters.findCluster(clusterName); err != nil {
 		return nil, err
 	}
 	if n := r.Rows.Get(shapes.Str(clusterName) + "/" + shapes.Str(name)); n != nil {
@@ -36,7 +35,7 @@ func (r *Nodegroups) FindNodegroup(clusterName, name *string) (*Nodegroup, error
 }
 
 func (r *Nodegroups) createNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateNodegroupOutput, error) {
-	c, err := r.Clusters.findCluster(in.ClusterName)
+	c, err := r.clusters.findCluster(in.ClusterName)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func (r *Nodegroups) createNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateN
 		if err := r.roomFor(c, n.Name()); err != nil {
 			return "", err
 		}
-		n.Shape.NodegroupArn = new(r.Clusters.arn("nodegroup/" + n.key() + "/" + r.Seed.UUID("nodegroup", n.key(), r.Number())))
+		n.Shape.NodegroupArn = new(r.clusters.arn("nodegroup/" + n.key() + "/" + r.Seed.UUID("nodegroup", n.key(), r.Number())))
 		n.Launched = map[string]machineSpec{"1": spec}
 		n.Next, n.Until = r.Now.Add(r.Life(lifeProvision)), r.Now.Add(r.Life(lifeProvision+lifeJoinLimit))
 		r.Rows.Put(n.key(), n)
@@ -116,7 +115,7 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 		}
 		spec.Source, spec.SourceVersion, spec.Image, spec.Own = v.Template, shapes.Itoa(v.Number), shapes.Str(v.Data.ImageId),
 			v.Data.ImageId != nil
-		shape.LaunchTemplate = &eks.LaunchTemplateSpecification{Id: new(v.Template), Name: new(r.EC2.Templates.Rows.Get(v.Template).Name),
+		shape.LaunchTemplate = &eks.LaunchTemplateSpecification{Id: new(v.Template), Name: new(r.templates.Rows.Get(v.Template).Name),
 			Version: new(spec.SourceVersion)}
 		if v.Data.InstanceType == "" && len(shape.InstanceTypes) == 0 {
 			shape.InstanceTypes = []string{defaultNodeType}
@@ -128,7 +127,7 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 		}
 	}
 	err := r.chooseImage(&shape, &spec, in)
-	return &Nodegroup{Shape: shape, Drains: map[string]time.Time{}}, spec, err
+	return &Nodegroup{Shape: shape, Drains: managed.Departures{}}, spec, err
 }
 
 // defaultNodeType is what EKS launches where nothing is asked for.
@@ -181,7 +180,7 @@ func (r *Nodegroups) typesOf(shape *eks.Nodegroup, spec *machineSpec) []string {
 	if len(shape.InstanceTypes) > 0 || spec.Source == "" {
 		return shape.InstanceTypes
 	}
-	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil &&
+	if v := r.templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil &&
 		v.Data.InstanceType != "" {
 		return []string{v.Data.InstanceType}
 	}
@@ -226,7 +225,7 @@ func (r *Nodegroups) ShowNodegroup(n *Nodegroup) *eks.Nodegroup {
 			shown.Resources.RemoteAccessSecurityGroup = n.Shape.Resources.RemoteAccessSecurityGroup
 		}
 	}
-	if g := r.AutoScaling.Groups.Rows.Get(n.Behind); g != nil && n.Roll == nil && n.Shape.Status != StatusDeleting {
+	if g := r.groups.Rows.Get(n.Behind); g != nil && n.Roll == nil && n.Shape.Status != StatusDeleting {
 		scaling := *n.Shape.ScalingConfig
 		scaling.DesiredSize = new(*g.Spec.DesiredCapacity)
 		shown.ScalingConfig = &scaling
@@ -235,14 +234,14 @@ func (r *Nodegroups) ShowNodegroup(n *Nodegroup) *eks.Nodegroup {
 }
 
 func (r *Nodegroups) listNodegroups(in *eks.ListNodegroupsInput) (*eks.ListNodegroupsOutput, error) {
-	if _, err := r.Clusters.findCluster(in.ClusterName); err != nil {
+	if _, err := r.clusters.findCluster(in.ClusterName); err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, n := range r.Rows.Under(shapes.Str(in.ClusterName) + "/") {
 		names = append(names, n.Name())
 	}
-	page, next, err := r.Clusters.pageNames(names, in.NextToken, in.MaxResults)
+	page, next, err := r.clusters.pageNames(names, in.NextToken, in.MaxResults)
 	return &eks.ListNodegroupsOutput{Nodegroups: page, NextToken: next}, err
 }
 
@@ -258,7 +257,7 @@ func (r *Nodegroups) deleteNodegroup(in *eks.DeleteNodegroupInput) (*eks.DeleteN
 		return &eks.DeleteNodegroupOutput{Nodegroup: r.ShowNodegroup(n)}, nil
 	}
 	n.Shape.Status, n.Shape.ModifiedAt = StatusDeleting, shapes.NewEpoch(r.Now)
-	n.Next, n.Until = r.Now.Add(r.Life(lifeWatch)), time.Time{}
+	n.Next, n.Until = r.Now.Add(r.Life(managed.Watch)), time.Time{}
 	r.TouchNodegroup(n)
 	return &eks.DeleteNodegroupOutput{Nodegroup: r.ShowNodegroup(n)}, nil
 }

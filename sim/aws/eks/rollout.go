@@ -9,7 +9,8 @@ import (
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // advanceRoll takes an update of the version a step further. It goes through its phases in the order of the documentation; what
@@ -17,7 +18,7 @@ import (
 // description says, and to its size, by the newest nodes.
 func (r *Rollouts) advanceRoll(n *Nodegroup, g *autoscaling.Group, u *Update) {
 	if g == nil || g.Deleting {
-		r.Updates.finish(n, u, []eks.ErrorDetail{{ErrorCode: "Unknown", ErrorMessage: missingGroup(n).Message, ResourceIds: []string{n.Behind}}})
+		r.updates.finish(n, u, []eks.ErrorDetail{{ErrorCode: "Unknown", ErrorMessage: missingGroup(n).Message, ResourceIds: []string{n.Behind}}})
 		return
 	}
 	switch n.Roll.Phase {
@@ -34,8 +35,8 @@ func (r *Rollouts) advanceRoll(n *Nodegroup, g *autoscaling.Group, u *Update) {
 
 // setUp makes the version of EKS's template that is wanted, lets the group launch from it and, where new nodes come first, grow.
 func (r *Rollouts) setUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
-	roll, c, t := n.Roll, r.Clusters.Rows.Get(n.Cluster()), r.EC2.Templates.Rows.Get(n.Template)
-	if issue := r.Nodegroups.sourceIssue(roll.Goal); issue != nil {
+	roll, c, t := n.Roll, r.clusters.Rows.Get(n.Cluster()), r.templates.Rows.Get(n.Template)
+	if issue := r.nodegroups.sourceIssue(roll.Goal); issue != nil {
 		r.Abort(n, g, u, eks.ErrorDetail{ErrorCode: "Unknown", ErrorMessage: issue.Message, ResourceIds: issue.ResourceIds})
 		return
 	}
@@ -46,17 +47,17 @@ func (r *Rollouts) setUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 	}
 	roll.To = r.versionFor(n, roll.Goal)
 	if roll.To == "" {
-		roll.To = shapes.Itoa(r.EC2.Templates.AddVersion(t, r.Backing.merged(c, n, roll.Goal), "").Number)
+		roll.To = shapes.Itoa(r.templates.AddVersion(t, r.backing.merged(c, n, roll.Goal), "").Number)
 		n.Launched[roll.To] = roll.Goal
 	}
-	r.Backing.launchFromVersion(n, g, roll.To)
+	r.backing.launchFromVersion(n, g, roll.To)
 	roll.Phase = rollUpgrade
 	roll.Until = r.Now.Add(r.Life(lifeJoinLimit))
 	roll.Desired = *g.Spec.DesiredCapacity
 	if n.Shape.UpdateConfig.UpdateStrategy != "MINIMAL" && len(r.old(n, g)) > 0 {
 		roll.Phase = rollScaleUp
 		roll.Extra = int32(max(2*len(g.Spec.AvailabilityZones), r.parallel(n)))
-		r.Backing.resizeGroup(g, roll.Min, roll.Desired+roll.Extra, max(roll.Max, roll.Desired+roll.Extra))
+		r.backing.resizeGroup(g, roll.Min, roll.Desired+roll.Extra, max(roll.Max, roll.Desired+roll.Extra))
 	}
 }
 
@@ -64,7 +65,7 @@ func (r *Rollouts) setUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 // before it failed are thus not replaced by the next.
 func (r *Rollouts) versionFor(n *Nodegroup, spec machineSpec) string {
 	for _, number := range slices.Sorted(maps.Keys(n.Launched)) {
-		if n.Launched[number] == spec && r.EC2.Templates.Versions.Get(ec2.VersionKey(n.Template, int64(shapes.Atoi(number)))) != nil {
+		if n.Launched[number] == spec && r.templates.Versions.Get(ec2.VersionKey(n.Template, int64(shapes.Atoi(number)))) != nil {
 			return number
 		}
 	}
@@ -83,10 +84,10 @@ func (r *Rollouts) parallel(n *Nodegroup) int {
 
 // old are the members of other versions than the wanted one, by chance: "It randomly selects a node".
 func (r *Rollouts) old(n *Nodegroup, g *autoscaling.Group) []*autoscaling.Member {
-	out := slices.DeleteFunc(r.AutoScaling.Members.MembersOf(g),
-		func(m *autoscaling.Member) bool { return m.Leaving() || r.Lifecycle.isOf(n, m, n.Roll.To) })
+	out := slices.DeleteFunc(r.members.MembersOf(g),
+		func(m *autoscaling.Member) bool { return m.Leaving() || r.lifecycle.isOf(n, m, n.Roll.To) })
 	slices.SortStableFunc(out, func(a, b *autoscaling.Member) int {
-		if r.AutoScaling.Scaling.Lot(a) < r.AutoScaling.Scaling.Lot(b) {
+		if r.scaling.Lot(a) < r.scaling.Lot(b) {
 			return -1
 		}
 		return 1
@@ -97,32 +98,32 @@ func (r *Rollouts) old(n *Nodegroup, g *autoscaling.Group) []*autoscaling.Member
 // scaleUp waits until the new nodes are Ready, and then closes the old ones to new pods.
 func (r *Rollouts) scaleUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 	if r.fresh(n, g) < int(n.Roll.Extra) {
-		if state.Due(n.Roll.Until, r.Now) {
+		if core.Due(n.Roll.Until, r.Now) {
 			r.Abort(n, g, u, r.NotCreated(n, g))
 		}
 		return
 	}
 	for _, m := range r.old(n, g) {
-		r.Backing.cordon(m.Instance, true)
+		r.nodes.Cordon(m.Instance)
 	}
 	n.Roll.Phase, n.Roll.Until = rollUpgrade, r.Now.Add(r.Life(lifeJoinLimit))
 }
 
 // fresh counts the Ready nodes of the wanted version.
 func (r *Rollouts) fresh(n *Nodegroup, g *autoscaling.Group) int {
-	return r.Lifecycle.readyMembers(n, g, n.Roll.To)
+	return r.lifecycle.readyMembers(n, g, n.Roll.To)
 }
 
 // NotCreated is what EKS says of new nodes that did not come.
 func (r *Rollouts) NotCreated(n *Nodegroup, g *autoscaling.Group) eks.ErrorDetail {
 	var ids []string
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
-		if r.Lifecycle.isOf(n, m, n.Roll.To) && !r.Backing.ready(n, m) {
+	for _, m := range r.members.MembersOf(g) {
+		if r.lifecycle.isOf(n, m, n.Roll.To) && !r.backing.ready(n, m) {
 			ids = append(ids, m.Instance)
 		}
 	}
 	why := "Couldn't proceed with upgrade process as new nodes are not joining node group " + n.Name()
-	if launch := r.Lifecycle.launchFailure(g); launch != "" {
+	if launch := r.lifecycle.launchFailure(g); launch != "" {
 		why += ": " + launch
 	}
 	return eks.ErrorDetail{ErrorCode: "NodeCreationFailure", ErrorMessage: new(why), ResourceIds: ids}
@@ -130,9 +131,8 @@ func (r *Rollouts) NotCreated(n *Nodegroup, g *autoscaling.Group) eks.ErrorDetai
 
 // upgrade drains and ends old nodes, a few at a time.
 func (r *Rollouts) upgrade(n *Nodegroup, g *autoscaling.Group, u *Update) {
-	roll, old := n.Roll, r.old(n, g)
-	leaving := 0
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
+	old, leaving := r.old(n, g), 0
+	for _, m := range r.members.MembersOf(g) {
 		if m.Leaving() {
 			leaving++
 		}
@@ -142,10 +142,9 @@ func (r *Rollouts) upgrade(n *Nodegroup, g *autoscaling.Group, u *Update) {
 		return
 	}
 	for _, m := range old {
-		since, draining := n.Drains[m.Instance]
-		switch {
-		case draining && !since.IsZero():
-			if blocked := r.drainStep(n, g, m, since); blocked {
+		switch d := n.Drains[m.Instance]; {
+		case d != nil:
+			if blocked := r.drainStep(n, g, m, d); blocked {
 				r.Abort(n, g, u, eks.ErrorDetail{
 					ErrorCode: "PodEvictionFailure", ErrorMessage: new("Reached max retries while trying to evict pods from nodes in node group " +
 						n.Name()), ResourceIds: []string{m.Instance},
@@ -153,9 +152,8 @@ func (r *Rollouts) upgrade(n *Nodegroup, g *autoscaling.Group, u *Update) {
 				return
 			}
 		case r.missing(n, g) < r.parallel(n):
-			n.Drains[m.Instance] = r.Now
-			r.Backing.cordon(m.Instance, true)
-			r.Backing.drained(m.Instance, r.Now, roll.Force)
+			r.nodes.Leave(n.Drains, machineOf(m))
+			r.nodes.Evict(m.Instance, r.Now, n.Roll.Force)
 		}
 	}
 }
@@ -163,9 +161,9 @@ func (r *Rollouts) upgrade(n *Nodegroup, g *autoscaling.Group, u *Update) {
 // missing counts the nodes that the update keeps from serving: those that drain or leave, and those that have not come back yet.
 func (r *Rollouts) missing(n *Nodegroup, g *autoscaling.Group) int {
 	count := int(*g.Spec.DesiredCapacity)
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
-		_, draining := n.Drains[m.Instance]
-		if m.State == autoscaling.MemberInService && !draining && (!r.Lifecycle.isOf(n, m, n.Roll.To) || r.Backing.ready(n, m)) {
+	for _, m := range r.members.MembersOf(g) {
+		if m.State == autoscaling.MemberInService && n.Drains[m.Instance] == nil &&
+			(!r.lifecycle.isOf(n, m, n.Roll.To) || r.backing.ready(n, m)) {
 			count--
 		}
 	}
@@ -174,30 +172,23 @@ func (r *Rollouts) missing(n *Nodegroup, g *autoscaling.Group) int {
 
 // drainStep goes on with a node that drains, and ends it a minute after it is empty. blocked is true if its pods did not leave in
 // time.
-func (r *Rollouts) drainStep(n *Nodegroup, g *autoscaling.Group, m *autoscaling.Member, since time.Time) (blocked bool) {
-	roll := n.Roll
-	cool, empty := roll.Cooling[m.Instance]
-	if !empty {
-		if r.Backing.drained(m.Instance, since, roll.Force) {
-			roll.Cooling[m.Instance] = r.Now
-			return false
-		}
-		late := !r.Now.Before(since.Add(r.Life(lifeEviction)))
-		if late && roll.Force {
-			roll.Cooling[m.Instance] = r.Now
-		}
-		return late && !roll.Force
+func (r *Rollouts) drainStep(n *Nodegroup, g *autoscaling.Group, m *autoscaling.Member, d *managed.Departure) (blocked bool) {
+	how := managed.Drain{Limit: lifeEviction, Soak: lifeCool, Force: n.Roll.Force}
+	if how.Force {
+		how.Late = managed.LateGoes
 	}
-	if r.Now.Before(cool.Add(r.Life(lifeCool))) {
+	switch r.nodes.Drain(d, how) {
+	case managed.Stuck:
+		return true
+	case managed.Draining:
 		return false
 	}
-	delete(n.Drains, m.Instance)
 	// As long as enough new nodes are there none has to take its place.
-	lower := roll.Extra > 0 && *g.Spec.DesiredCapacity > roll.Desired
+	lower := n.Roll.Extra > 0 && *g.Spec.DesiredCapacity > n.Roll.Desired
 	if m.Protected {
 		m.Protected = false
 	}
-	r.AutoScaling.Members.TerminateMember(g, m, lower)
+	r.members.TerminateMember(g, m, lower)
 	return false
 }
 
@@ -205,7 +196,7 @@ func (r *Rollouts) drainStep(n *Nodegroup, g *autoscaling.Group, m *autoscaling.
 func (r *Rollouts) upgraded(n *Nodegroup, g *autoscaling.Group, u *Update, leaving int) {
 	want := int(*g.Spec.DesiredCapacity)
 	if r.fresh(n, g) < want {
-		if state.Due(n.Roll.Until, r.Now) {
+		if core.Due(n.Roll.Until, r.Now) {
 			r.Abort(n, g, u, r.NotCreated(n, g))
 		}
 		return
@@ -220,24 +211,24 @@ func (r *Rollouts) scaleDown(n *Nodegroup, g *autoscaling.Group, u *Update) {
 	roll := n.Roll
 	want := *g.Spec.DesiredCapacity
 	if want > roll.Desired && want <= roll.Desired+roll.Extra {
-		r.Backing.resizeGroup(g, roll.Min, want-1, max(roll.Max, want-1))
+		r.backing.resizeGroup(g, roll.Min, want-1, max(roll.Max, want-1))
 		return
 	}
-	for _, m := range r.AutoScaling.Members.MembersOf(g) {
+	for _, m := range r.members.MembersOf(g) {
 		if m.Leaving() {
 			return
 		}
 	}
-	r.Backing.resizeGroup(g, roll.Min, want, max(roll.Max, want))
+	r.backing.resizeGroup(g, roll.Min, want, max(roll.Max, want))
 	r.succeed(n, u)
 }
 
 // succeed makes the wanted version the one that the node group stands on.
 func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
 	goal := n.Roll.Goal
-	if t := r.EC2.Templates.Rows.Get(n.Template); t != nil {
+	if t := r.templates.Rows.Get(n.Template); t != nil {
 		t.Default = int64(shapes.Atoi(n.Roll.To))
-		r.EC2.Templates.Rows.Touch(t.ID)
+		r.templates.Rows.Touch(t.ID)
 	}
 	n.Shape.Version, n.Shape.ReleaseVersion = shapes.Opt(goal.Version), shapes.Opt(goal.Release)
 	if n.Shape.LaunchTemplate != nil {
@@ -245,7 +236,7 @@ func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
 		spec.Version = new(goal.SourceVersion)
 		n.Shape.LaunchTemplate = &spec
 	}
-	r.Updates.finish(n, u, nil)
+	r.updates.finish(n, u, nil)
 }
 
 // Abort ends an update that failed: what is to be launched is what was launched before it, old nodes take pods again, and new ones
@@ -253,25 +244,20 @@ func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
 func (r *Rollouts) Abort(n *Nodegroup, g *autoscaling.Group, u *Update, why eks.ErrorDetail) {
 	roll := n.Roll
 	if roll.To != "" {
-		r.Backing.launchFromVersion(n, g, roll.From)
+		r.backing.launchFromVersion(n, g, roll.From)
 		for _, m := range r.old(n, g) {
-			r.Backing.cordon(m.Instance, false)
+			r.nodes.Uncordon(m.Instance)
 			delete(n.Drains, m.Instance)
 		}
 		surplus := int(*g.Spec.DesiredCapacity - roll.Desired)
-		for _, m := range slices.Backward(r.AutoScaling.Members.MembersOf(g)) {
-			if surplus > 0 && r.Lifecycle.isOf(n, m, roll.To) && !m.Leaving() {
-				r.AutoScaling.Members.TerminateMember(g, m, true)
+		for _, m := range slices.Backward(r.members.MembersOf(g)) {
+			if surplus > 0 && r.lifecycle.isOf(n, m, roll.To) && !m.Leaving() {
+				r.members.TerminateMember(g, m, true)
 				surplus--
 			}
 		}
-		r.Backing.resizeGroup(g, roll.Min, max(roll.Min, min(*g.Spec.DesiredCapacity, roll.Desired)), max(roll.Max, roll.Desired))
+		r.backing.resizeGroup(g, roll.Min, max(roll.Min, min(*g.Spec.DesiredCapacity, roll.Desired)), max(roll.Max, roll.Desired))
 		g.Failures, g.Retry = 0, time.Time{}
 	}
-	for _, id := range slices.Sorted(maps.Keys(n.Drains)) {
-		if r.EC2.Instances.Rows.Get(id) == nil {
-			delete(n.Drains, id)
-		}
-	}
-	r.Updates.finish(n, u, []eks.ErrorDetail{why})
+	r.updates.finish(n, u, []eks.ErrorDetail{why})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // Statuses of clusters, node groups and updates, as EKS names them.
@@ -53,8 +54,8 @@ type Nodegroup struct {
 	Update int64
 	Change *eks.UpdateNodegroupConfigInput
 	Roll   *nodeRoll
-	// Drains are the instances that hold still for a drain before they go, and since when.
-	Drains map[string]time.Time
+	// Drains are the instances that drain before they go.
+	Drains managed.Departures
 	// Issues are set by hand and stay until they are taken back; Stuck is why a deletion will fail, "" for no reason.
 	Issues []eks.Issue
 	Stuck  string
@@ -78,9 +79,8 @@ type nodeRoll struct {
 	// Min, Max and Desired are those from before; Extra is by how much the group is larger meanwhile.
 	Min, Max, Desired, Extra int32
 	Force                    bool
-	// Until is when the phase has to be done. Cooling are the instances whose drain is done, and since when.
-	Until   time.Time
-	Cooling map[string]time.Time
+	// Until is when the phase has to be done.
+	Until time.Time
 	// Goal is what machines are after a success.
 	Goal machineSpec
 }

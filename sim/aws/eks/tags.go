@@ -16,9 +16,9 @@ func (r *Clusters) tagged(arn *string) (*map[string]string, func(), error) {
 			return &c.Shape.Tags, func() { r.Rows.Touch(name) }, nil
 		}
 	}
-	for _, n := range r.Nodegroups.Rows.All() {
+	for _, n := range r.nodegroups.Rows.All() {
 		if shapes.Str(n.Shape.NodegroupArn) == shapes.Str(arn) {
-			return &n.Shape.Tags, func() { r.Nodegroups.TouchNodegroup(n) }, nil
+			return &n.Shape.Tags, func() { r.nodegroups.TouchNodegroup(n) }, nil
 		}
 	}
 	if !strings.HasPrefix(shapes.Str(arn), "arn:") {

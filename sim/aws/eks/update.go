@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // lifeChange is how long a change of the configuration takes.
@@ -18,7 +18,7 @@ const lifeChange = 20 * time.Second
 
 // updatable finds a node group that an update may begin for.
 func (r *Updates) updatable(clusterName, name *string) (*Nodegroup, error) {
-	n, err := r.Nodegroups.FindNodegroup(clusterName, name)
+	n, err := r.nodegroups.FindNodegroup(clusterName, name)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *Updates) updateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*ek
 		u.Done = r.Now.Add(r.Life(lifeChange))
 		n.Update, n.Change, n.Next = u.Number, in, u.Done
 		n.Shape.Status, n.Shape.ModifiedAt = StatusUpdating, shapes.NewEpoch(r.Now)
-		r.Nodegroups.TouchNodegroup(n)
+		r.nodegroups.TouchNodegroup(n)
 		return UpdateKey(n.Cluster(), n.Name(), u.Number), nil
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Updates) checkConfig(n *Nodegroup, in *eks.UpdateNodegroupConfigInput) 
 		return badParameter("Warm pools are not simulated.")
 	}
 	// The size that counts is the one that the group has now.
-	next := changed(*r.Nodegroups.ShowNodegroup(n), in)
+	next := changed(*r.nodegroups.ShowNodegroup(n), in)
 	if in.ScalingConfig != nil {
 		if err := checkScaling(next.ScalingConfig); err != nil {
 			return err
@@ -180,9 +180,9 @@ func (r *Updates) advanceUpdate(n *Nodegroup, g *autoscaling.Group) {
 	u := r.Rows.Get(UpdateKey(n.Cluster(), n.Name(), n.Update))
 	switch {
 	case u == nil:
-		r.Lifecycle.settle(n, StatusActive)
+		r.lifecycle.settle(n, StatusActive)
 	case n.Roll != nil:
-		r.Rollouts.advanceRoll(n, g, u)
+		r.rollouts.advanceRoll(n, g, u)
 	case n.Change != nil && g == nil && n.Change.ScalingConfig != nil:
 		r.finish(n, u, []eks.ErrorDetail{{ErrorCode: "Unknown", ErrorMessage: new(shapes.Str(missingGroup(n).Message)),
 			ResourceIds: []string{n.Behind}}})
@@ -195,8 +195,11 @@ func (r *Updates) advanceUpdate(n *Nodegroup, g *autoscaling.Group) {
 // finish ends the update of a node group.
 func (r *Updates) finish(n *Nodegroup, u *Update, failed []eks.ErrorDetail) {
 	r.endUpdate(u, failed)
+	maps.DeleteFunc(n.Drains, func(id string, d *managed.Departure) bool {
+		return !d.Drained.IsZero() || r.instances.Rows.Get(id) == nil
+	})
 	n.Update, n.Change, n.Roll = 0, nil, nil
-	r.Lifecycle.settle(n, StatusActive)
+	r.lifecycle.settle(n, StatusActive)
 }
 
 // applyChange lets a change of the configuration take effect: on the group, and on the nodes that are there.
@@ -208,29 +211,12 @@ func (r *Updates) applyChange(n *Nodegroup, g *autoscaling.Group) {
 		if d := n.Change.ScalingConfig.DesiredSize; d != nil {
 			desired = *d
 		}
-		r.Backing.resizeGroup(g, *s.MinSize, max(*s.MinSize, min(*s.MaxSize, desired)), *s.MaxSize)
+		r.backing.resizeGroup(g, *s.MinSize, max(*s.MinSize, min(*s.MaxSize, desired)), *s.MaxSize)
 	}
-	if w := r.Workload(); w != nil && g != nil && (n.Change.Labels != nil || n.Change.Taints != nil) {
-		marks := marksOf(was, n.Shape)
-		for _, m := range r.AutoScaling.Members.MembersOf(g) {
-			w.Mark(m.Instance, marks)
+	if g != nil && (n.Change.Labels != nil || n.Change.Taints != nil) {
+		change := managed.Remarked(n.Shape.Labels, was.Labels, taintsOf(n.Shape.Taints), taintsOf(was.Taints))
+		for _, m := range r.members.MembersOf(g) {
+			r.nodes.Mark(m.Instance, change)
 		}
 	}
-}
-
-// marksOf is how nodes change when their node group does.
-func marksOf(was, now eks.Nodegroup) sim.Marks {
-	marks := sim.Marks{Labels: now.Labels, Taints: taintsOf(now.Taints)}
-	for k := range was.Labels {
-		if _, stays := now.Labels[k]; !stays {
-			marks.Unlabel = append(marks.Unlabel, k)
-		}
-	}
-	slices.Sort(marks.Unlabel)
-	for _, t := range was.Taints {
-		if !slices.ContainsFunc(now.Taints, func(x eks.Taint) bool { return sameTaint(x, t) }) {
-			marks.Untaint = append(marks.Untaint, taintsOf([]eks.Taint{t})...)
-		}
-	}
-	return marks
 }

@@ -40,15 +40,15 @@ func (r *Updates) updateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*
 		u := r.newUpdate(n.Cluster(), n.Name(), versionUpdate, versionParams(spec))
 		s := n.Shape.ScalingConfig
 		n.Roll = &nodeRoll{
-			Phase: rollSetUp, From: r.Backing.present(n), Min: *s.MinSize, Max: *s.MaxSize, Desired: *s.DesiredSize, Force: in.Force,
-			Cooling: map[string]time.Time{}, Goal: spec,
+			Phase: rollSetUp, From: r.backing.present(n), Min: *s.MinSize, Max: *s.MaxSize, Desired: *s.DesiredSize, Force: in.Force,
+			Goal: spec,
 		}
-		if g := r.AutoScaling.Groups.Rows.Get(n.Behind); g != nil {
+		if g := r.groups.Rows.Get(n.Behind); g != nil {
 			n.Roll.Desired = *g.Spec.DesiredCapacity
 		}
 		n.Update, n.Next = u.Number, r.Now.Add(r.Life(lifeProvision))
 		n.Shape.Status, n.Shape.ModifiedAt = StatusUpdating, shapes.NewEpoch(r.Now)
-		r.Nodegroups.TouchNodegroup(n)
+		r.nodegroups.TouchNodegroup(n)
 		return UpdateKey(n.Cluster(), n.Name(), u.Number), nil
 	})
 	if err != nil {
@@ -71,14 +71,14 @@ func versionParams(f machineSpec) []eks.UpdateParam {
 
 // nextSpec is what machines shall be after an update, as it was asked for and as EKS completes it.
 func (r *Updates) nextSpec(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (machineSpec, error) {
-	now := n.Launched[r.Backing.present(n)]
+	now := n.Launched[r.backing.present(n)]
 	spec := machineSpec{Source: now.Source, SourceVersion: now.SourceVersion}
 	if in.LaunchTemplate != nil {
 		if now.Source == "" {
 			return spec, wire.Refuse("InvalidRequestException",
 				"You cannot update a node group with a launch template when it was not created with one.")
 		}
-		v, err := r.Nodegroups.sourceVersion(in.LaunchTemplate)
+		v, err := r.nodegroups.sourceVersion(in.LaunchTemplate)
 		if err != nil {
 			return spec, err
 		}
@@ -99,7 +99,7 @@ func (r *Updates) nextSpec(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (m
 	// "You can update to the latest available AMI version of a node group's current Kubernetes version by not specifying a
 	// Kubernetes version in the request."
 	spec.Version = cmp.Or(shapes.Str(in.Version), now.Version)
-	if err := checkStep(now.Version, spec.Version, shapes.Str(r.Clusters.Rows.Get(n.Cluster()).Shape.Version)); err != nil {
+	if err := checkStep(now.Version, spec.Version, shapes.Str(r.clusters.Rows.Get(n.Cluster()).Shape.Version)); err != nil {
 		return spec, err
 	}
 	return spec, r.chooseRelease(n, in, &spec, now)
@@ -107,11 +107,11 @@ func (r *Updates) nextSpec(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (m
 
 // ownImage reads the image out of the template, and refuses what must not be beside one that is the user's own.
 func (r *Updates) ownImage(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, spec *machineSpec) error {
-	v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion))))
+	v := r.templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion))))
 	if v == nil {
 		return wire.Refuse("InvalidRequestException", "The launch template %s has no version %s.", spec.Source, spec.SourceVersion)
 	}
-	if err := r.Nodegroups.checkSourceData(v); err != nil {
+	if err := checkSourceData(v); err != nil {
 		return err
 	}
 	if v.Data.InstanceType != "" && len(n.Shape.InstanceTypes) > 0 {
@@ -159,6 +159,6 @@ func (r *Updates) chooseRelease(n *Nodegroup, in *eks.UpdateNodegroupVersionInpu
 		return badParameter("Requested Nodegroup release version %s is invalid. The release version cannot be older than %s", spec.Release,
 			now.Release)
 	}
-	spec.Image = r.Nodegroups.eksImage(n.Shape.AmiType, spec.Version, spec.Release)
+	spec.Image = r.nodegroups.eksImage(n.Shape.AmiType, spec.Version, spec.Release)
 	return nil
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Directory is what an account holds of IAM, in all regions alike.
 type Directory struct {
 	account  string
 	seed     sim.Seed
-	Sequence *sim.Table[state.Sequence]
-	Roles    *sim.Table[Role]
-	policies *sim.Table[managedPolicy]
-	Profiles *sim.Table[Profile]
+	Sequence *core.Table[core.Sequence]
+	Roles    *core.Table[Role]
+	policies *core.Table[managedPolicy]
+	Profiles *core.Table[Profile]
 }
 
 // Role is a role. Its key is its name, which is the same in any case.
@@ -53,19 +53,19 @@ const Folder = "iam"
 func NewDirectory(seed sim.Seed, id string) *Directory {
 	p := id + "/" + Folder + "/"
 	return &Directory{
-		account: id, seed: seed, Sequence: sim.NewTable[state.Sequence](p + "sequence/"), Roles: sim.NewTable[Role](p + "role/"),
-		policies: sim.NewTable[managedPolicy](p + "policy/"), Profiles: sim.NewTable[Profile](p + "profile/"),
+		account: id, seed: seed, Sequence: core.NewTable[core.Sequence](p + "sequence/"), Roles: core.NewTable[Role](p + "role/"),
+		policies: core.NewTable[managedPolicy](p + "policy/"), Profiles: core.NewTable[Profile](p + "profile/"),
 	}
 }
 
 // Tables returns the tables of the directory.
-func (d *Directory) Tables() state.Tables {
-	return state.Tables{d.Sequence, d.Roles, d.policies, d.Profiles}
+func (d *Directory) Tables() core.Tables {
+	return core.Tables{d.Sequence, d.Roles, d.policies, d.Profiles}
 }
 
 // NewID makes the next ID of a kind, such as AROA0123456789ABCDEF0.
 func (d *Directory) NewID(prefix string) string {
-	return prefix + strings.ToUpper(d.seed.Hex(17, d.account, prefix, state.Next(d.Sequence, "all")))
+	return prefix + strings.ToUpper(d.seed.Hex(17, d.account, prefix, core.Next(d.Sequence, "all")))
 }
 
 // ARN returns the ARN of a resource of the account.

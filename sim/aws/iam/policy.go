@@ -188,7 +188,7 @@ func (r *Service) createPolicy(in *iam.CreatePolicyInput) (*iam.CreatePolicyOutp
 			shapes.Str(in.PolicyName))
 	}
 	made := &managedPolicy{Name: *in.PolicyName, Path: path, ID: d.NewID("ANPA"), Document: *in.PolicyDocument,
-		Description: shapes.Str(in.Description), Created: r.Now, Tags: tags}
+		Description: shapes.Str(in.Description), Created: r.core.Now, Tags: tags}
 	d.policies.Put(arn, made)
 	return &iam.CreatePolicyOutput{Policy: d.showPolicy(arn, made)}, nil
 }

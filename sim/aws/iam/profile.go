@@ -41,7 +41,7 @@ func (r *Service) createInstanceProfile(in *iam.CreateInstanceProfileInput) (*ia
 	case d.Profiles.Len() >= maxProfiles:
 		return nil, conflict("LimitExceeded", "Cannot exceed quota for InstanceProfilesPerAccount: %d", maxProfiles)
 	}
-	made := &Profile{Name: name, Path: path, ID: d.NewID("AIPA"), Created: r.Now, Tags: tags}
+	made := &Profile{Name: name, Path: path, ID: d.NewID("AIPA"), Created: r.core.Now, Tags: tags}
 	d.Profiles.Put(RoleKey(name), made)
 	return &iam.CreateInstanceProfileOutput{InstanceProfile: d.showProfile(made)}, nil
 }

@@ -59,7 +59,7 @@ func (r *Service) createRole(in *iam.CreateRoleInput) (*iam.CreateRoleOutput, er
 	made := &Role{
 		Name: name, Path: path, ID: d.NewID("AROA"), Trust: *in.AssumeRolePolicyDocument, Description: shapes.Str(in.Description),
 		MaxSession: seconds,
-		Boundary:   shapes.Str(in.PermissionsBoundary), Created: r.Now, Known: r.Now.Add(r.Life(lifeKnown)), Tags: tags,
+		Boundary:   shapes.Str(in.PermissionsBoundary), Created: r.core.Now, Known: r.core.Now.Add(r.core.Life(lifeKnown)), Tags: tags,
 		Inline: map[string]string{},
 	}
 	d.Roles.Put(RoleKey(name), made)

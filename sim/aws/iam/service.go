@@ -8,12 +8,12 @@ import (
 
 // Service is IAM as an account reaches it in a region.
 type Service struct {
-	*account.Core
 	Directory *Directory
+	core      *account.Core
 }
 
 // New returns the service of an account in a region.
-func New(core *account.Core, d *Directory) *Service { return &Service{Core: core, Directory: d} }
+func New(base *account.Core, d *Directory) *Service { return &Service{Directory: d, core: base} }
 
 // Asker returns what an action asks of the caller's policies.
 type Asker[S any] func(s S, x *wire.Call, name string) ([]Ask, error)

@@ -33,7 +33,7 @@ func (r *Service) createServiceLinkedRole(in *iam.CreateServiceLinkedRoleInput) 
 
 func (r *Service) makeServiceRole(service string) *Role {
 	made := &Role{
-		Name: serviceRoles[service], Path: serviceRolePath + service + "/", ID: r.Directory.NewID("AROA"), Created: r.Now, MaxSession: 3600,
+		Name: serviceRoles[service], Path: serviceRolePath + service + "/", ID: r.Directory.NewID("AROA"), Created: r.core.Now, MaxSession: 3600,
 		Trust: Trusting(service), Tags: map[string]string{}, Inline: map[string]string{},
 	}
 	r.Directory.Roles.Put(RoleKey(made.Name), made)

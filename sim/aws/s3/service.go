@@ -2,8 +2,8 @@
 package s3
 
 import (
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Service is S3 of an account in a region.
@@ -12,10 +12,10 @@ type Service struct {
 	// Buckets are those that the account has.
 	Buckets []Bucket
 	// Objects are what lies in them, by "bucket/key".
-	Objects *sim.Table[storedObject]
+	Objects *core.Table[storedObject]
 }
 
 // New returns the service of an account in a region, with empty buckets.
-func New(core *account.Core, buckets []Bucket) *Service {
-	return &Service{Core: core, Buckets: buckets, Objects: sim.NewTable[storedObject](core.Prefix() + "s3-object/")}
+func New(base *account.Core, buckets []Bucket) *Service {
+	return &Service{Core: base, Buckets: buckets, Objects: core.NewTable[storedObject](base.Prefix() + "s3-object/")}
 }

@@ -7,4 +7,4 @@ import "github.com/muster-project/muster/sim/aws/account"
 type Service struct{ *account.Core }
 
 // New returns the service of an account in a region.
-func New(core *account.Core) *Service { return &Service{core} }
+func New(base *account.Core) *Service { return &Service{base} }

@@ -5,24 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // Call is one request of a client as an operation sees it.
-type Call struct {
-	Request *http.Request
-	// Header is the answer's.
-	Header http.Header
-	Body   []byte
-	Path   string
-	// Vars are the parts of the path that the route names.
-	Vars  map[string]string
-	Query url.Values
-}
+type Call struct{ core.Call }
 
 // Answer is what an operation replies.
 type Answer struct {
@@ -35,48 +25,13 @@ type Answer struct {
 // OK returns an answer with a body and status 200.
 func OK(body any) *Answer { return &Answer{Status: http.StatusOK, Body: body} }
 
-// Route is one operation of S, a resource provider or all of them: how it is requested, what it is called, and who answers it.
-type Route[S any] struct {
-	Method, Pattern string
-	// Name is the operation's in the published specification, such as VirtualMachineScaleSets_Get; Permission is what its caller
-	// must be allowed to do.
-	Name, Permission string
-	Service          string
-	// Bucket is the category by which it is throttled, "" for none; BucketOf returns it where it depends on what exists.
-	Bucket   string
-	BucketOf func(S, *Call) string
-	Mutating bool
-	// Exclusive is true for writes of a scale set's model or capacity, of which one is accepted at a time.
-	Exclusive bool
-	Versions  []string
-	Run       func(S, *Call) (*Answer, error)
-}
+// Route is one operation of S, a resource provider or all of them.
+type Route[S any] = core.Route[S, *Call, *Answer]
 
-// RoutesOf returns the routes of a part as those of the whole that holds it.
-func RoutesOf[S, P any](part func(S) P, routes []Route[P]) []Route[S] {
-	out := make([]Route[S], len(routes))
-	for i, r := range routes {
-		out[i] = Route[S]{
-			Method: r.Method, Pattern: r.Pattern, Name: r.Name, Permission: r.Permission, Service: r.Service, Bucket: r.Bucket,
-			Mutating: r.Mutating, Exclusive: r.Exclusive, Versions: r.Versions,
-			Run: func(s S, x *Call) (*Answer, error) { return r.Run(part(s), x) },
-		}
-		if r.BucketOf != nil {
-			out[i].BucketOf = func(s S, x *Call) string { return r.BucketOf(part(s), x) }
-		}
-	}
-	return out
-}
-
-// Via returns an operation of a part as one of the whole that holds it.
-func Via[S, P any](part func(S) P, f func(P, *Call) (*Answer, error)) func(S, *Call) (*Answer, error) {
-	return func(s S, x *Call) (*Answer, error) { return f(part(s), x) }
-}
-
-// Matches compares a path with the route's pattern, whatever its case. It returns the parts of the path that stand for those in braces,
+// Matches compares a path with a route's pattern, whatever its case. It returns the parts of the path that stand for those in braces,
 // and under "scope" what a leading asterisk stands for.
-func (r *Route[S]) Matches(path string) (map[string]string, bool) {
-	pattern, open := strings.CutPrefix(r.Pattern, "*")
+func Matches(pattern, path string) (map[string]string, bool) {
+	pattern, open := strings.CutPrefix(pattern, "*")
 	want, have := strings.Split(strings.Trim(pattern, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
 	vars := map[string]string{}
 	if open {
@@ -153,7 +108,7 @@ func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
 		size = min(size, w.PageLimit)
 	}
 	token := x.Query.Get("$skiptoken")
-	page, next, err := server.Page(server.List[any]{Items: all, Key: idOf}, token, size)
+	page, next, err := core.Page(core.List[any]{Items: all, Key: idOf}, token, size)
 	if err != nil {
 		return nil, BadRequest("The $skiptoken '%s' is not valid.", token)
 	}

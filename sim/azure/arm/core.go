@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // Settings hold for the whole of a simulated Azure.
@@ -21,19 +20,19 @@ type Settings struct {
 // Core is what the resource providers share: the clock, the numbering, and the resources that others refer to. Operations run one at
 // a time.
 type Core struct {
-	*state.Core
+	*core.State
 	Settings
 	// Resources holds all that is only read or referred to: groups, networks, identities.
-	Resources *sim.Table[Resource]
+	Resources *core.Table[Resource]
 }
 
 // NewCore returns an empty core.
-func NewCore(e *state.Environment, s Settings) *Core {
-	return &Core{Core: state.NewCore(e, ""), Settings: s, Resources: sim.NewTable[Resource]("resource/")}
+func NewCore(e *core.Environment, s Settings) *Core {
+	return &Core{State: core.NewState(e, ""), Settings: s, Resources: core.NewTable[Resource]("resource/")}
 }
 
 // Tables returns the tables of the core.
-func (w *Core) Tables() state.Tables { return state.Tables{w.Sequences, w.Resources} }
+func (w *Core) Tables() core.Tables { return core.Tables{w.Sequences, w.Resources} }
 
 // UUID makes the next ID of a kind.
 func (w *Core) UUID(kind string) string { return w.Seed.UUID(kind, w.NextNumber("uuid")) }

@@ -18,8 +18,9 @@ type Error struct {
 	Details       []Detail
 	// RetryAfter is for how long the client is asked to wait; zero says nothing.
 	RetryAfter time.Duration
-	// Plain is true for a provider that sends its errors without the envelope that ARM's have.
-	Plain bool
+	// Plain is true for a provider that sends its errors without the envelope that ARM's have, and with a Subcode.
+	Plain   bool
+	Subcode string
 }
 
 // Detail is one more error below an error.
@@ -34,7 +35,10 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 // Body returns the error as it is sent.
 func (e *Error) Body() document.Object {
 	if e.Plain {
-		body := document.Object{"code": e.Code, "details": nil, "message": e.Message, "subcode": ""}
+		body := document.Object{"code": e.Code, "details": nil, "message": e.Message, "subcode": e.Subcode}
+		if len(e.Details) > 0 {
+			body["details"] = e.Details
+		}
 		if e.Target != "" {
 			body["target"] = e.Target
 		}

@@ -23,6 +23,9 @@ var Locations = []Location{
 
 var zoneNames = []string{"1", "2", "3"}
 
+// ZoneNames returns the zones that a location can have.
+func ZoneNames() []string { return slices.Clone(zoneNames) }
+
 // ZoneNames returns the availability zones of the location; none where there are none.
 func (l *Location) ZoneNames() []string { return slices.Clone(zoneNames[:l.Zones]) }
 

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // Statuses of operations.
@@ -37,7 +37,7 @@ func (op *Operation) Running() bool { return op.Status == InProgress }
 
 // Forgotten reports whether the operation ended so long ago that it can't be read any more.
 func (op *Operation) Forgotten(now time.Time) bool {
-	return !op.Running() && state.Due(op.End.Add(OperationLife), now)
+	return !op.Running() && core.Due(op.End.Add(OperationLife), now)
 }
 
 // Answer returns the reply to a request for the operation's status.

@@ -25,15 +25,9 @@ func actionRoutes() []arm.Route[*Service] {
 	var out []arm.Route[*Service]
 	add := func(path, name, permission, bucket string, find func(*Service, *arm.Call) (*scaleSet, *machine, error)) {
 		for _, a := range actions {
-			out = append(out, arm.Route[*Service]{
-				Method: http.MethodPost, Pattern: path + "/" + a.path, Name: name + upper(a.name), Permission: permission + a.name + "/action",
-				Service: "compute", Bucket: bucket, Mutating: true, Versions: computeVersions, Run: onOne(find, a.do),
-			})
+			out = append(out, of(http.MethodPost, path+"/"+a.path, name+upper(a.name), permission+a.name+"/action", bucket, onOne(find, a.do)))
 		}
-		out = append(out, arm.Route[*Service]{
-			Method: http.MethodPost, Pattern: path + "/simulateeviction", Name: name + "SimulateEviction", Permission: permission + "write",
-			Service: "compute", Bucket: bucket, Mutating: true, Versions: computeVersions, Run: playEviction(find),
-		})
+		out = append(out, of(http.MethodPost, path+"/simulateeviction", name+"SimulateEviction", permission+"write", bucket, playEviction(find)))
 	}
 	add(setVMPath, "VirtualMachineScaleSetVMs_", setVMPermission, updateSetVM, func(w *Service, x *arm.Call) (*scaleSet, *machine, error) {
 		return w.virtualMachines.setVM(x)

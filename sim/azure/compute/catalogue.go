@@ -83,6 +83,20 @@ func sizeOf(name string) *vmSize {
 	return nil
 }
 
+// Differing returns in what hardware two sizes differ that no image serves both of; empty if they do not, or one is unknown.
+func Differing(from, to string) string {
+	a, b := sizeOf(from), sizeOf(to)
+	switch {
+	case a == nil || b == nil:
+		return ""
+	case a.arch != b.arch:
+		return "CpuArchitectureType"
+	case a.confidential != b.confidential:
+		return "ConfidentialComputingType"
+	}
+	return ""
+}
+
 func sizeNames() []string {
 	var out []string
 	for _, s := range sizes {

@@ -195,12 +195,31 @@ func (w *models) checkStorage(_ *scaleSet, d document.Object) error {
 	if err := w.checkImage(document.Under(d, storage+".imageReference"), document.Text(d, "location")); err != nil {
 		return err
 	}
+	if document.Dig(d, storage+".osDisk.image") != nil || document.Dig(d, storage+".osDisk.vhdContainers") != nil {
+		return arm.Invalid("osDisk.image", "The disks of this scale set are managed: they are made of imageReference, never of the address "+
+			"of a VHD.")
+	}
+	if err := checkDiskSize("osDisk", document.Under(d, storage+".osDisk"), maxOSDisk); err != nil {
+		return err
+	}
 	size := sizeOf(document.Text(d, "sku.name"))
 	if document.Text(d, storage+".osDisk.diffDiskSettings.option") != "" && !size.ephemeral {
 		return arm.NotAllowed("OS disk of Ephemeral VM with size greater than 0 GB is not allowed for VM size %s when the DiffDiskPlacement is "+
 			"CacheDisk.", size.name)
 	}
 	return checkDataDisks(d, size)
+}
+
+// maxOSDisk and maxDataDisk are the largest disks, in GB.
+const maxOSDisk, maxDataDisk = 4095, 65536
+
+// checkDiskSize refuses a disk of a size that no disk has.
+func checkDiskSize(member string, disk document.Object, most int) error {
+	if n, given := document.Number(disk, "diskSizeGB"); given && (n < 1 || n > most) {
+		return arm.Invalid(member+".diskSizeGB",
+			"The value '%d' of parameter '%s.diskSizeGB' is out of range. The value must be between '1' and '%d', inclusive.", n, member, most)
+	}
+	return nil
 }
 
 func checkDataDisks(d document.Object, size *vmSize) error {
@@ -220,6 +239,9 @@ func checkDataDisks(d document.Object, size *vmSize) error {
 				"StorageAccountType UltraSSD_LRS can be used only when additionalCapabilities.ultraSSDEnabled is set.")
 		}
 		luns[lun] = true
+		if err := checkDiskSize("dataDisk", disk, maxDataDisk); err != nil {
+			return err
+		}
 	}
 	if len(luns) > size.dataDisks {
 		return arm.NotAllowed("The maximum number of data disks allowed to be attached to a VM of this size is %d.", size.dataDisks)

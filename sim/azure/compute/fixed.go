@@ -31,10 +31,11 @@ func (w *models) fixed(s *scaleSet, next document.Object) error {
 			return arm.Unchangeable(f.name)
 		}
 	}
-	const security = profilePath + ".securityProfile.securityType"
-	if was, is := document.Text(s.Doc, security), document.Text(next, security); was != is &&
-		(was == "ConfidentialVM" || is == "ConfidentialVM") {
-		return arm.Unchangeable("securityProfile.securityType")
+	if err := fixedSource(s, next); err != nil {
+		return err
+	}
+	if err := fixedSecurity(s, next); err != nil {
+		return err
 	}
 	if document.Truth(next, "properties.singlePlacementGroup") && !document.Truth(s.Doc, "properties.singlePlacementGroup") {
 		return arm.Unchangeable("singlePlacementGroup")
@@ -53,6 +54,40 @@ func (w *models) fixed(s *scaleSet, next document.Object) error {
 		return arm.NotAllowed("Disk size reduction is not supported. Current size is %d GB, requested size is %d GB.", had, has)
 	}
 	return nil
+}
+
+// fixedSecurity refuses to make machines confidential, or no more.
+func fixedSecurity(s *scaleSet, next document.Object) error {
+	const security = profilePath + ".securityProfile.securityType"
+	if was, is := document.Text(s.Doc, security), document.Text(next, security); was != is &&
+		(was == "ConfidentialVM" || is == "ConfidentialVM") {
+		return arm.Unchangeable("securityProfile.securityType")
+	}
+	return nil
+}
+
+// fixedSource refuses an image of another kind of source.
+func fixedSource(s *scaleSet, next document.Object) error {
+	const image = profilePath + ".storageProfile.imageReference"
+	if was := sourceOf(document.Under(s.Doc, image)); was != "" && was != sourceOf(document.Under(next, image)) {
+		return arm.NotAllowed("The Image type for a Virtual Machine Scale Set may not be changed.")
+	}
+	return nil
+}
+
+// sourceOf is the kind of source of an image: the Marketplace, a gallery, or an image of the subscription; "" for no image.
+func sourceOf(image document.Object) string {
+	id := strings.ToLower(document.Text(image, "id"))
+	switch {
+	case document.Text(image, "communityGalleryImageId") != "", document.Text(image, "sharedGalleryImageId") != "",
+		strings.Contains(id, "/galleries/"):
+		return "gallery"
+	case id != "":
+		return "image"
+	case document.Text(image, "publisher") != "":
+		return "marketplace"
+	}
+	return ""
 }
 
 // checkNetwork holds the network against what exists.

@@ -45,7 +45,7 @@ func (w *models) checkImage(ref document.Object, where string) error {
 		if m == nil {
 			return arm.Invalid("imageReference.communityGalleryImageId", "The id '%s' is not valid.", shared)
 		}
-		if m[1] == CommunityGallery && !published(kubeletOf(ref)) {
+		if !strings.EqualFold(m[1], CommunityGallery) || !published(kubeletOf(ref)) {
 			return arm.Refuse(http.StatusNotFound, "GalleryImageNotFound", "The gallery image %s is not available in %s region. "+
 				"Please contact image owner to replicate to this region, or change your requested region.", shared, where)
 		}

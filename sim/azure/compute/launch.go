@@ -11,9 +11,8 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // fill begins to make or to delete as many machines as the capacity asks for.
@@ -77,7 +76,7 @@ func byPolicy(policy string, a, b *machine) int {
 
 // tickSet makes the machines that are due, and returns when the next one is.
 func (w *fleet) tickSet(s *scaleSet) time.Time {
-	for s.Launches > 0 && state.Due(s.LaunchAt, w.Now) {
+	for s.Launches > 0 && core.Due(s.LaunchAt, w.Now) {
 		s.Launches--
 		s.LaunchAt = s.LaunchAt.Add(w.Life(lifeLaunchGap))
 		if t := w.launch(s); t != nil {
@@ -149,7 +148,7 @@ func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *arm.Trouble
 	}
 	m.Fault = slices.Index(counts, slices.Min(counts))
 	faults := w.facing(s, m)
-	if _, none := server.FaultOf(faults, sim.NoCapacity); none {
+	if _, none := core.FaultOf(faults, sim.NoCapacity); none {
 		return nil, &arm.Trouble{Code: codeAllocation, Message: wordsAllocation}
 	}
 	return faults, nil
@@ -168,7 +167,7 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 		}
 		m.Zone = z
 		faults := w.facing(s, m)
-		if _, none := server.FaultOf(faults, sim.NoCapacity); !none {
+		if _, none := core.FaultOf(faults, sim.NoCapacity); !none {
 			return faults, nil
 		}
 	}

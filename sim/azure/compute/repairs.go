@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 const (
@@ -74,7 +74,7 @@ func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
 			continue
 		}
 		if at := m.Settled.Add(grace); at.After(w.Now) {
-			next = state.Earliest(next, at)
+			next = core.Earliest(next, at)
 		} else if len(now) < max(1, repairPercent*len(all)/100) {
 			now = append(now, m)
 		}

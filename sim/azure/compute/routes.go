@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // The versions that are spoken, the oldest first.
@@ -67,13 +68,19 @@ func Routes() []arm.Route[*Service] {
 	return slices.Concat(setRoutes(), machineRoutes(), actionRoutes(), otherRoutes())
 }
 
+// of returns an operation of the service.
+func of(method, path, name, permission, bucket string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
+	return arm.Route[*Service]{
+		Service: "compute", Method: method, Pattern: path, Name: name, Versions: computeVersions, Permissions: []string{permission},
+		Bucket: bucket, Mutating: method != http.MethodGet, Run: run,
+	}
+}
+
 func setRoutes() []arm.Route[*Service] {
 	r := func(method, path, name, permission, bucket string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return arm.Route[*Service]{
-			Method: method, Pattern: path, Name: "VirtualMachineScaleSets_" + name, Permission: setPermission + permission, Bucket: bucket,
-			Service: "compute", Mutating: method != http.MethodGet, Versions: computeVersions, Run: run,
-			Exclusive: name == "CreateOrUpdate" || name == "Update" || name == "DeleteInstances",
-		}
+		one := of(method, path, "VirtualMachineScaleSets_"+name, setPermission+permission, bucket, run)
+		one.Exclusive = name == "CreateOrUpdate" || name == "Update" || name == "DeleteInstances"
+		return one
 	}
 	put := r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", viaScaleSets((*scaleSets).putSet))
 	put.BucketOf = putBucket
@@ -96,65 +103,55 @@ func setRoutes() []arm.Route[*Service] {
 }
 
 func machineRoutes() []arm.Route[*Service] {
-	r := func(method, path, name, permission, bucket string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return arm.Route[*Service]{
-			Method: method, Pattern: path, Name: name, Permission: permission, Bucket: bucket,
-			Service: "compute", Mutating: method != http.MethodGet, Versions: computeVersions, Run: run,
-			Exclusive: name == "VirtualMachineScaleSetVMs_Delete",
-		}
-	}
+	remove := of(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM,
+		viaVirtualMachines((*virtualMachines).deleteSetVM))
+	remove.Exclusive = true
 	return []arm.Route[*Service]{
-		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets,
+		of(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets,
 			viaVirtualMachines((*virtualMachines).listSetVMs)),
-		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM,
+		of(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM,
 			viaVirtualMachines((*virtualMachines).getSetVM)),
-		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM,
+		of(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM,
 			viaVirtualMachines((*virtualMachines).setVMInstanceView)),
-		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM,
+		of(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM,
 			viaVirtualMachines((*virtualMachines).putSetVM)),
-		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM,
-			viaVirtualMachines((*virtualMachines).deleteSetVM)),
-		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
-		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM,
+		remove,
+		of(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
+		of(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM,
 			viaVirtualMachines((*virtualMachines).listAllVMs)),
-		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
-		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM,
+		of(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
+		of(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM,
 			viaVirtualMachines((*virtualMachines).vmInstanceView)),
-		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
-		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
+		of(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
+		of(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
 	}
 }
 
 func otherRoutes() []arm.Route[*Service] {
-	r := func(path, name, permission string, versions []string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return arm.Route[*Service]{
-			Service: "compute", Method: http.MethodGet, Pattern: allPath + path, Name: name, Permission: "Microsoft.Compute/" + permission,
-			Versions: versions, Run: run,
-		}
-	}
-	status := r("/locations/{location}/operations/{op}", "Operations_Get", "locations/operations/read", computeVersions,
-		viaRunning((*running).getOperation))
-	status.Bucket = getOperation
+	sizes := of(http.MethodGet, allPath+"/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", "", viaCapacity((*capacity).listSKUs))
+	sizes.Versions = skuVersions
 	return []arm.Route[*Service]{
-		status,
-		r("/skus", "ResourceSkus_List", "skus/read", skuVersions, viaCapacity((*capacity).listSKUs)),
-		r("/locations/{location}/usages", "Usage_List", "locations/usages/read", computeVersions, viaCapacity((*capacity).listUsage)),
+		of(http.MethodGet, allPath+"/locations/{location}/operations/{op}", "Operations_Get", "Microsoft.Compute/locations/operations/read",
+			getOperation, viaRunning((*running).getOperation)),
+		sizes,
+		of(http.MethodGet, allPath+"/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", "",
+			viaCapacity((*capacity).listUsage)),
 	}
 }
 
 // These functions return an operation of a part as one of the service.
 func viaScaleSets(f func(*scaleSets, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *Service) *scaleSets { return w.scaleSets }, f)
+	return core.Via(func(w *Service) *scaleSets { return w.scaleSets }, f)
 }
 
 func viaVirtualMachines(f func(*virtualMachines, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *Service) *virtualMachines { return w.virtualMachines }, f)
+	return core.Via(func(w *Service) *virtualMachines { return w.virtualMachines }, f)
 }
 
 func viaRunning(f func(*running, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *Service) *running { return w.running }, f)
+	return core.Via(func(w *Service) *running { return w.running }, f)
 }
 
 func viaCapacity(f func(*capacity, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return arm.Via(func(w *Service) *capacity { return w.capacity }, f)
+	return core.Via(func(w *Service) *capacity { return w.capacity }, f)
 }

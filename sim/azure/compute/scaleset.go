@@ -15,7 +15,7 @@ const maxModels = 10
 
 // putSet makes a scale set, or replaces what it says.
 func (w *scaleSets) putSet(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "VirtualMachineScaleSet")
+	body, err := arm.ReadBody(x, bodies, "VirtualMachineScaleSet")
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func defaults(d document.Object) {
 
 // patchSet changes what is said of a scale set.
 func (w *scaleSets) patchSet(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "VirtualMachineScaleSetUpdate")
+	body, err := arm.ReadBody(x, bodies, "VirtualMachineScaleSetUpdate")
 	if err != nil {
 		return nil, err
 	}

@@ -12,23 +12,23 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/shapes"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // bodies are what requests may hold.
-var bodies = arm.ReadShapes(shapes.Compute)
+var bodies = core.ReadShapes(shapes.Compute)
 
 // Service is Microsoft.Compute with all that it holds. Its operations run one at a time.
 type Service struct {
 	*arm.Core
 
-	sets       *sim.Table[scaleSet]
-	machines   *sim.Table[machine]
-	operations *sim.Table[operation]
-	blobs      *sim.Table[blob]
-	quotas     *sim.Table[quota]
-	images     *sim.Table[Image]
+	sets       *core.Table[scaleSet]
+	machines   *core.Table[machine]
+	operations *core.Table[operation]
+	blobs      *core.Table[blob]
+	quotas     *core.Table[quota]
+	images     *core.Table[Image]
 
 	// known is what models are made of, by their fingerprints.
 	known map[string]content
@@ -70,15 +70,15 @@ type (
 )
 
 // New returns the empty service.
-func New(core *arm.Core) *Service {
+func New(base *arm.Core) *Service {
 	w := &Service{
-		Core:       core,
-		sets:       sim.NewTable[scaleSet]("scale-set/"),
-		machines:   sim.NewTable[machine]("machine/"),
-		operations: sim.NewTable[operation]("operation/"),
-		blobs:      sim.NewTable[blob]("blob/"),
-		quotas:     sim.NewTable[quota]("quota/"),
-		images:     sim.NewTable[Image]("image/"),
+		Core:       base,
+		sets:       core.NewTable[scaleSet]("scale-set/"),
+		machines:   core.NewTable[machine]("machine/"),
+		operations: core.NewTable[operation]("operation/"),
+		blobs:      core.NewTable[blob]("blob/"),
+		quotas:     core.NewTable[quota]("quota/"),
+		images:     core.NewTable[Image]("image/"),
 		known:      map[string]content{},
 	}
 	w.models, w.capacity, w.scaleSets, w.virtualMachines, w.fleet = &models{w}, &capacity{w}, &scaleSets{w}, &virtualMachines{w}, &fleet{w}
@@ -87,8 +87,8 @@ func New(core *arm.Core) *Service {
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() state.Tables {
-	return state.Tables{w.sets, w.machines, w.operations, w.blobs, w.quotas, w.images}
+func (w *Service) Tables() core.Tables {
+	return core.Tables{w.sets, w.machines, w.operations, w.blobs, w.quotas, w.images}
 }
 
 // Resume powers on again the machines that ran, and drops custom data that nothing refers to any more.
@@ -215,16 +215,16 @@ func (w *Service) Tagged(scope string) (id string, tags map[string]string, put f
 func (w *Service) Tick() time.Time {
 	var next time.Time
 	for _, s := range w.sets.All() {
-		next = state.Earliest(next, w.fleet.tickSet(s))
+		next = core.Earliest(next, w.fleet.tickSet(s))
 	}
 	for key, m := range w.machines.All() {
-		next = state.Earliest(next, w.fleet.tickMachine(key, m))
+		next = core.Earliest(next, w.fleet.tickMachine(key, m))
 	}
 	for _, s := range w.sets.All() {
-		next = state.Earliest(next, state.Earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
+		next = core.Earliest(next, core.Earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
 	}
 	for _, op := range w.operations.All() {
-		next = state.Earliest(next, w.running.tickOperation(op))
+		next = core.Earliest(next, w.running.tickOperation(op))
 	}
 	return next
 }

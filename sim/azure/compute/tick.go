@@ -6,27 +6,27 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // tickMachine brings one machine to the present.
 func (w *fleet) tickMachine(key string, m *machine) time.Time {
-	if state.Due(m.EvictAt, w.Now) {
+	if core.Due(m.EvictAt, w.Now) {
 		w.evict(m)
 	}
-	if state.Due(m.StopsAt, w.Now) {
+	if core.Due(m.StopsAt, w.Now) {
 		m.StopsAt = time.Time{}
 		w.off(m)
 		w.touch(m)
 	}
-	if state.Due(m.PowerAt, w.Now) {
+	if core.Due(m.PowerAt, w.Now) {
 		m.PowerAt, m.Power = time.Time{}, powerRunning
 		m.Boots++
 		w.powerOn = append(w.powerOn, key)
 		w.touch(m)
 	}
-	if state.Due(m.DoneAt, w.Now) {
+	if core.Due(m.DoneAt, w.Now) {
 		m.DoneAt = time.Time{}
 		if m.State == stateDeleting {
 			w.machines.Delete(key)
@@ -42,7 +42,7 @@ func (w *fleet) tickMachine(key string, m *machine) time.Time {
 	next := time.Time{}
 	for _, at := range []time.Time{m.EvictAt, m.StopsAt, m.PowerAt, m.DoneAt} {
 		if !at.IsZero() {
-			next = state.Earliest(next, at)
+			next = core.Earliest(next, at)
 		}
 	}
 	return next

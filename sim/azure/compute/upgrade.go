@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // Modes of an upgrade policy. Without one, machines are upgraded by request alone.
@@ -86,7 +86,7 @@ func (w *upgrades) tickRoll(s *scaleSet) time.Time {
 		s.Roll.Batch = append(s.Roll.Batch, machineKey(m.Set, m.Instance))
 	}
 	w.running.begin(s, opUpgrade, batch...)
-	return state.Earliest(batch[0].DoneAt, w.Now.Add(w.Life(lifeChange)))
+	return core.Earliest(batch[0].DoneAt, w.Now.Add(w.Life(lifeChange)))
 }
 
 // batchEnded reports whether nothing happens any more to the machines of the batch, and counts them.
@@ -156,6 +156,9 @@ func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 // defaultPercent is what the percentages of a rolling upgrade policy are that are not set.
 const defaultPercent = 20
 
+// leastPercent is the smallest batch, and the smallest share of unhealthy machines, of a rolling upgrade policy.
+const leastPercent = 5
+
 func percent(s *scaleSet, member string) int {
 	if n, set := document.Number(s.Doc, rollingPath+"."+member); set {
 		return n
@@ -186,12 +189,28 @@ func checkPolicies(_ *scaleSet, d document.Object) error {
 	case document.Truth(d, repairsPath+".enabled") && !monitored(d):
 		return arm.BadRequest(wordsRepairsBlind)
 	}
+	if err := checkPercents(d); err != nil {
+		return err
+	}
 	if grace := document.Text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
 		return arm.Invalid("automaticRepairsPolicy.gracePeriod", wordsGrace, grace)
 	}
 	for _, path := range unsimulated {
 		if document.Truth(d, path) {
 			return arm.Refuse(http.StatusBadRequest, "NotSupported", "The property '%s' is not supported by this simulation.", path)
+		}
+	}
+	return nil
+}
+
+// checkPercents refuses percentages of a rolling upgrade policy that are out of range.
+func checkPercents(d document.Object) error {
+	for member, least := range map[string]int{
+		"maxBatchInstancePercent": leastPercent, "maxUnhealthyInstancePercent": leastPercent, "maxUnhealthyUpgradedInstancePercent": 0,
+	} {
+		if n, given := document.Number(d, rollingPath+"."+member); given && (n < least || n > 100) {
+			return arm.Invalid("rollingUpgradePolicy."+member, "The value '%d' of parameter 'rollingUpgradePolicy.%s' is out of range. The value "+
+				"must be between '%d' and '100', inclusive.", n, member, least)
 		}
 	}
 	return nil

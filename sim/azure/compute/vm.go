@@ -45,7 +45,7 @@ func (w *virtualMachines) updateInstances(x *arm.Call) (*arm.Answer, error) {
 
 // onInstances does something to the machines that a body names.
 func (w *virtualMachines) onInstances(x *arm.Call, shape string, do func(*scaleSet, []*machine) (*operation, error)) (*arm.Answer, error) {
-	body, err := bodies.Read(x, shape)
+	body, err := arm.ReadBody(x, bodies, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (w *virtualMachines) setVMInstanceView(x *arm.Call) (*arm.Answer, error) {
 
 // putSetVM changes the protection of a machine; the service changes little else of one.
 func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "VirtualMachineScaleSetVM")
+	body, err := arm.ReadBody(x, bodies, "VirtualMachineScaleSetVM")
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +363,7 @@ func (w *virtualMachines) vmInstanceView(x *arm.Call) (*arm.Answer, error) {
 
 // patchVM changes the tags of a virtual machine; nothing else of one is simulated.
 func (w *virtualMachines) patchVM(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "VirtualMachineUpdate")
+	body, err := arm.ReadBody(x, bodies, "VirtualMachineUpdate")
 	if err != nil {
 		return nil, err
 	}

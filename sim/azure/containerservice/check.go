@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
 )
 
@@ -14,6 +15,8 @@ const (
 	maxNodes, maxPools = 1000, 100
 	// leastPods and mostPods bound the pods of a node.
 	leastPods, mostPods = 10, 250
+	// maxDisk is the largest OS disk in GB.
+	maxDisk = 2048
 )
 
 var (
@@ -35,8 +38,9 @@ func poolDefaults(d document.Object) {
 		"count": float64(1), "osDiskSizeGB": float64(128), "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": float64(250),
 		"type":          typeScaleSets,
 		"scaleDownMode": "Delete", "enableAutoScaling": false, "enableNodePublicIP": false, "mode": modeUser, "osType": "Linux",
-		"enableFIPS":               false,
-		"upgradeSettings.maxSurge": "10%", "upgradeSettings.maxUnavailable": "0", "powerState.code": powerRunning,
+		"enableFIPS":                false,
+		"powerState.code":           powerRunning,
+		"securityProfile.sshAccess": "LocalUser", "securityProfile.enableVTPM": false, "securityProfile.enableSecureBoot": false,
 	} {
 		document.Preset(d, path, v)
 	}
@@ -45,9 +49,30 @@ func poolDefaults(d document.Object) {
 		sku = "Windows2022"
 	}
 	document.Preset(d, "osSKU", sku)
-	if document.Text(d, "scaleSetPriority") == "Spot" {
+	if spot(d) {
 		document.Preset(d, "scaleSetEvictionPolicy", "Delete")
 		document.Preset(d, "spotMaxPrice", float64(-1))
+		return
+	}
+	document.Preset(d, "upgradeSettings.maxSurge", "10%")
+	document.Preset(d, "upgradeSettings.maxUnavailable", "0")
+}
+
+// spotRefuses are the settings of upgrades that a pool of spot machines can't have, as AKS words them.
+var spotRefuses = map[string]string{"maxSurge": "max surge", "maxUnavailable": "maxUnavailable"}
+
+// spot reports whether the nodes of a pool are spot machines.
+func spot(d document.Object) bool { return document.Text(d, "scaleSetPriority") == "Spot" }
+
+// addOwn adds the label and the taint of spot nodes to those of a pool, unless they were given or AKS does not show them there.
+func (b Behavior) addOwn(d document.Object) {
+	if !spot(d) || b.HidesOwn {
+		return
+	}
+	document.Preset(d, "nodeLabels", document.Object{})
+	document.Under(d, "nodeLabels")[spotLabel] = "spot"
+	if !slices.Contains(document.Texts(d, "nodeTaints"), spotTaint) {
+		d["nodeTaints"] = append(document.Items(d, "nodeTaints"), spotTaint)
 	}
 }
 
@@ -66,20 +91,57 @@ func checkPool(name string, d document.Object) error {
 		return invalid("agentPoolProfile.vmSize", "Required parameter agentPoolProfile.vmSize is missing (null).")
 	case document.Text(d, "mode") == modeSystem && document.Text(d, "osType") == "Windows":
 		return invalid("agentPoolProfile.osType", "System agent pool '%s' must be Linux.", name)
-	case document.Text(d, "mode") == modeSystem && document.Text(d, "scaleSetPriority") == "Spot":
+	case document.Text(d, "mode") == modeSystem && spot(d):
 		return invalid("agentPoolProfile.scaleSetPriority", "System agent pool '%s' can't be of priority Spot.", name)
 	}
 	if err := checkType(d); err != nil {
 		return err
 	}
-	if n, _ := document.Number(d, "maxPods"); n < leastPods || n > mostPods {
-		return invalid("agentPoolProfile.maxPods", "The value of parameter agentPoolProfile.maxPods is invalid: %d must be from %d to %d.", n,
-			leastPods, mostPods)
+	if err := checkNumbers(d); err != nil {
+		return err
 	}
 	if err := checkCount(d); err != nil {
 		return err
 	}
 	return checkNodes(d)
+}
+
+// checkNumbers holds the pods and the disk of a node against what they may be.
+func checkNumbers(d document.Object) error {
+	if n, _ := document.Number(d, "maxPods"); n < leastPods || n > mostPods {
+		return invalid("agentPoolProfile.maxPods", "The value of parameter agentPoolProfile.maxPods is invalid: %d must be from %d to %d.", n,
+			leastPods, mostPods)
+	}
+	if n, _ := document.Number(d, "osDiskSizeGB"); n < 0 || n > maxDisk {
+		return invalid("agentPoolProfile.osDiskSizeGB",
+			"The value of parameter agentPoolProfile.osDiskSizeGB is invalid: %d must be from 0 to %d.", n, maxDisk)
+	}
+	return nil
+}
+
+// checkPlace refuses a size and zones that the cluster's location does not have.
+func checkPlace(name string, d document.Object, location string) error {
+	if size := document.Text(d, "vmSize"); !compute.KnownSize(size) {
+		return refuse(400, "VMSizeNotSupported", "The VM size of %s is not allowed in your subscription in location '%s'.", size, location)
+	}
+	var known []string
+	if where := arm.LocationOf(location); where != nil {
+		known = where.ZoneNames()
+	}
+	var unknown []string
+	for _, zone := range document.Texts(d, "availabilityZones") {
+		if !slices.Contains(known, zone) {
+			unknown = append(unknown, zone)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	e := refuse(400, "AvailabilityZoneNotSupported",
+		"The zone(s) '%s' for resource '%s' is not supported. The supported zones for location '%s' are '%s'",
+		strings.Join(unknown, ","), name, location, strings.Join(known, ","))
+	e.Target = "agentPoolProfile.availabilityZones"
+	return e
 }
 
 // checkCount holds the count against what a pool of its mode may have, and against its bounds.
@@ -122,7 +184,7 @@ func checkBounds(d document.Object, count, least int) error {
 // checkNodes holds labels and taints against what they may be.
 func checkNodes(d document.Object) error {
 	for key := range document.Under(d, "nodeLabels") {
-		if domain, _, _ := strings.Cut(key, "/"); domain == "kubernetes.azure.com" {
+		if domain, _, _ := strings.Cut(key, "/"); domain == "kubernetes.azure.com" && (key != spotLabel || !spot(d)) {
 			return invalid("agentPoolProfile.nodeLabels", "Node label '%s' is invalid: the prefix kubernetes.azure.com is reserved for AKS.", key)
 		}
 	}
@@ -136,11 +198,8 @@ func checkNodes(d document.Object) error {
 
 // checkUpgrades holds the upgrade settings against what they may be.
 func checkUpgrades(d document.Object) error {
-	for _, member := range []string{"maxSurge", "maxUnavailable"} {
-		if v := document.Text(d, "upgradeSettings."+member); v != "" && !surgeValue.MatchString(v) {
-			return invalid("agentPoolProfile.upgradeSettings."+member,
-				"The value of parameter agentPoolProfile.upgradeSettings.%s is invalid: '%s' must be a number or a percentage.", member, v)
-		}
+	if err := checkShares(d); err != nil {
+		return err
 	}
 	surge, missing := document.Text(d, "upgradeSettings.maxSurge"), document.Text(d, "upgradeSettings.maxUnavailable")
 	if strings.TrimSuffix(surge, "%") == "0" && strings.TrimSuffix(missing, "%") == "0" {
@@ -151,6 +210,22 @@ func checkUpgrades(d document.Object) error {
 	if soak < 0 || soak > 30 || given && (drain < 1 || drain > 1440) {
 		return invalid("agentPoolProfile.upgradeSettings", "nodeSoakDurationInMinutes must be from 0 to 30, drainTimeoutInMinutes from 1 to "+
 			"1440.")
+	}
+	return nil
+}
+
+// checkShares holds the numbers of nodes of the upgrade settings against what they may be.
+func checkShares(d document.Object) error {
+	for _, member := range []string{"maxSurge", "maxUnavailable"} {
+		v := document.Text(d, "upgradeSettings."+member)
+		if v != "" && spot(d) {
+			return invalid("agentPoolProfile.upgradeSettings."+member, "The value of parameter agentPoolProfile.upgradeSettings.%s is invalid. "+
+				"Error details: Spot pools can't set %s.", member, spotRefuses[member])
+		}
+		if v != "" && !surgeValue.MatchString(v) {
+			return invalid("agentPoolProfile.upgradeSettings."+member,
+				"The value of parameter agentPoolProfile.upgradeSettings.%s is invalid: '%s' must be a number or a percentage.", member, v)
+		}
 	}
 	return nil
 }
@@ -194,6 +269,27 @@ func checkFixed(before, next document.Object, version string) error {
 	case !document.Same(before["count"], next["count"]) || !document.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
 		return refuse(400, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' together with the count or the version is not "+
 			"allowed.")
+	}
+	return nil
+}
+
+// FeatureResize is the feature without which AKS changes no size of a pool that is a scale set.
+const FeatureResize = "AgentPoolVMSSResize"
+
+// checkResize refuses to change the size of a pool that is a scale set without the feature, and to a size of other hardware.
+func (w *agentPools) checkResize(p *Pool, next document.Object) error {
+	from, to := document.Text(p.Doc, "vmSize"), document.Text(next, "vmSize")
+	switch {
+	case strings.EqualFold(from, to) || p.ofVMs():
+		return nil
+	case w.features.Get(FeatureResize) == nil:
+		e := refuse(400, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' is not allowed.")
+		e.Target = "properties.vmSize"
+		return e
+	}
+	if what := compute.Differing(from, to); what != "" {
+		return invalid("agentPoolProfile.vmSize", "The value of parameter agentPoolProfile.vmSize is invalid. Error details: VM size %s can't "+
+			"be changed to %s: they differ in %s.", from, to, what)
 	}
 	return nil
 }

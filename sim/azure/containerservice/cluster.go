@@ -7,10 +7,11 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 func (w *managedClusters) get(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -20,17 +21,17 @@ func (w *managedClusters) get(x *arm.Call) (*arm.Answer, error) {
 // list lists the clusters of a group or of a subscription.
 func (w *managedClusters) list(x *arm.Call) (*arm.Answer, error) {
 	var out []any
-	for _, c := range w.clusters.All() {
+	for _, c := range w.rows.clusters.All() {
 		if strings.EqualFold(c.Sub, x.Vars["sub"]) && (x.Vars["rg"] == "" || strings.EqualFold(c.Group, x.Vars["rg"])) {
 			out = append(out, w.views.cluster(c))
 		}
 	}
-	return w.Paged(x, out)
+	return w.core.Paged(x, out)
 }
 
 // put creates a cluster with the pools that it lists, or changes one.
 func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "ManagedCluster")
+	body, err := arm.ReadBody(x, bodies, "ManagedCluster")
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +39,19 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 	document.Preset(body, "properties", document.Object{})
 	profiles := document.Objects(body, "properties.agentPoolProfiles")
 	delete(document.Under(body, "properties"), "agentPoolProfiles")
-	c := w.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
+	c := w.rows.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
 	for _, profile := range profiles {
-		if err := flatten(w.profiled(c, profile), profile, x.Query.Get("api-version")); err != nil {
+		if err := flatten(w.rows.profiled(c, profile), profile, x.Query.Get("api-version")); err != nil {
 			return nil, err
 		}
 	}
 	if c != nil {
 		return w.update(x, c, body, profiles)
 	}
-	if err := x.Conditions(""); err != nil {
+	if err := w.behavior.conditions(x, ""); err != nil {
 		return nil, err
 	}
-	c, err = w.create(x.Vars["sub"], w.GroupName(x.Vars["sub"], x.Vars["rg"]), x.Vars["cluster"], body, profiles)
+	c, err = w.create(x.Vars["sub"], w.core.GroupName(x.Vars["sub"], x.Vars["rg"]), x.Vars["cluster"], body, profiles)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 // begin begins to create a cluster and its pools.
 func (w *managedClusters) begin(c *Cluster) *operation {
 	op := w.life.beginCluster(c, stateCreating, lifeCreate)
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		w.life.beginPool(c, p, stateCreating)
 	}
 	return op
@@ -85,7 +86,7 @@ func (w *managedClusters) create(sub, group, name string, d document.Object, pro
 	c := &Cluster{
 		ID: arm.ResourceID(sub, group, clusterKind, name), Sub: sub, Group: group, Name: name, Location: location.Name, Doc: d,
 		Power:   powerRunning,
-		Current: version, Goal: version, UID: w.UUID("cluster"), Created: w.Now,
+		Current: version, Goal: version, UID: w.core.UUID("cluster"), Created: w.core.Now,
 	}
 	clusterDefaults(c)
 	for _, profile := range profiles {
@@ -98,18 +99,18 @@ func (w *managedClusters) create(sub, group, name string, d document.Object, pro
 	if w.agents.systems(c) == 0 {
 		return nil, w.withdraw(c, refuse(400, "InvalidParameter", "Must define at least one system pool."))
 	}
-	w.PutResource("/subscriptions/"+sub+"/resourceGroups/"+c.nodeGroup(), document.Object{
+	w.core.PutResource("/subscriptions/"+sub+"/resourceGroups/"+c.nodeGroup(), document.Object{
 		"location": c.Location, "managedBy": c.ID, "tags": document.Object{"aks-managed-cluster-name": name, "aks-managed-cluster-rg": group},
 		"properties": document.Object{"provisioningState": stateSucceeded},
 	})
-	w.clusters.Put(c.key(), c)
+	w.rows.clusters.Put(c.key(), c)
 	return c, nil
 }
 
 // withdraw forgets the pools of a cluster that is refused.
 func (w *managedClusters) withdraw(c *Cluster, err error) error {
-	for _, p := range w.poolsOf(c) {
-		w.pools.Delete(p.key())
+	for _, p := range w.rows.poolsOf(c) {
+		w.rows.pools.Delete(p.key())
 	}
 	return err
 }
@@ -118,9 +119,10 @@ func (w *managedClusters) withdraw(c *Cluster, err error) error {
 func clusterDefaults(c *Cluster) {
 	for path, v := range map[string]any{
 		"properties.kubernetesVersion": c.Goal, "properties.dnsPrefix": c.Name, "properties.enableRBAC": true,
-		"properties.supportPlan":                  "KubernetesOfficial",
-		"properties.nodeResourceGroup":            "MC_" + c.Group + "_" + c.Name + "_" + c.Location,
-		"properties.networkProfile.networkPlugin": "azure", "properties.networkProfile.loadBalancerSku": "standard",
+		"properties.supportPlan":                             "KubernetesOfficial",
+		"properties.autoUpgradeProfile.nodeOSUpgradeChannel": "NodeImage",
+		"properties.nodeResourceGroup":                       "MC_" + c.Group + "_" + c.Name + "_" + c.Location,
+		"properties.networkProfile.networkPlugin":            "azure", "properties.networkProfile.loadBalancerSku": "standard",
 		"properties.servicePrincipalProfile.clientId": "msi", "sku": document.Object{"name": "Base", "tier": "Free"}, "kind": "Base",
 	} {
 		document.Preset(c.Doc, path, v)
@@ -132,7 +134,7 @@ func (w *managedClusters) open(c *Cluster) error {
 	if c.Op != "" {
 		return clusterBusy(c)
 	}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if p.Op != "" {
 			return poolBusy(p)
 		}
@@ -145,7 +147,7 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body document.Object, 
 	if err := w.open(c); err != nil {
 		return nil, err
 	}
-	if err := x.Conditions(arm.ETag(c.Version)); err != nil {
+	if err := w.behavior.conditions(x, arm.ETag(c.Version)); err != nil {
 		return nil, err
 	}
 	op, err := w.change(c, body, profiles, x.Query.Get("api-version"))
@@ -183,7 +185,7 @@ func (w *managedClusters) change(c *Cluster, body document.Object, profiles []do
 		w.again(c, changes)
 	}
 	op := w.life.beginCluster(c, state, life)
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if next, changed := changes[p]; changed {
 			w.agents.change(c, p, next)
 			p.Next = c.Until
@@ -194,7 +196,7 @@ func (w *managedClusters) change(c *Cluster, body document.Object, profiles []do
 
 // again adds the failed pools of a cluster to the changes: a request for a cluster that failed carries out what failed once more.
 func (w *managedClusters) again(c *Cluster, changes map[*Pool]document.Object) {
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if _, changed := changes[p]; !changed && p.State == stateFailed {
 			changes[p] = document.Copied(p.Doc)
 		}
@@ -232,7 +234,7 @@ func goalOf(c *Cluster, body document.Object) (string, error) {
 func (w *managedClusters) poolChanges(c *Cluster, profiles []document.Object, version string) (map[*Pool]document.Object, error) {
 	out := map[*Pool]document.Object{}
 	for _, profile := range profiles {
-		p := w.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
+		p := w.rows.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
 		if p == nil {
 			return nil, refuse(400, "BadRequest", "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed "+
 				"through managed cluster operations. "+
@@ -252,11 +254,11 @@ func (w *managedClusters) poolChanges(c *Cluster, profiles []document.Object, ve
 
 // patch changes the tags of a cluster.
 func (w *managedClusters) patch(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "TagsObject")
+	body, err := arm.ReadBody(x, bodies, "TagsObject")
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -273,11 +275,11 @@ func (w *managedClusters) patch(x *arm.Call) (*arm.Answer, error) {
 
 // drop deletes a cluster with its pools. It is accepted whatever runs.
 func (w *managedClusters) drop(x *arm.Call) (*arm.Answer, error) {
-	c := w.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
+	c := w.rows.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
 	if c == nil {
 		return &arm.Answer{Status: http.StatusNoContent}, nil
 	}
-	if op := w.operations.Get(c.Op); op != nil && c.State == stateDeleting {
+	if op := w.rows.operations.Get(c.Op); op != nil && c.State == stateDeleting {
 		return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
 	}
 	return &arm.Answer{Status: http.StatusAccepted, Op: &w.life.deleteCluster(c).Operation}, nil
@@ -289,7 +291,7 @@ func (w *managedClusters) stop(x *arm.Call) (*arm.Answer, error) { return w.powe
 
 // power starts or stops a cluster with all its pools.
 func (w *managedClusters) power(x *arm.Call, want string) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +303,7 @@ func (w *managedClusters) power(x *arm.Call, want string) (*arm.Answer, error) {
 
 // abort ends the operation that runs on a cluster.
 func (w *managedClusters) abort(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +324,7 @@ func (w *managedClusters) adminCredential(x *arm.Call) (*arm.Answer, error) {
 }
 
 func (w *managedClusters) credential(x *arm.Call, name string) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -335,12 +337,12 @@ func (w *managedClusters) credential(x *arm.Call, name string) (*arm.Answer, err
 }
 
 func (w *managedClusters) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
 	pools := []any{}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		pools = append(pools, document.Object{
 			"name": p.Name, "osType": document.Text(p.Doc, "osType"), "kubernetesVersion": w.views.lowest(c, p),
 			"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
@@ -359,13 +361,7 @@ func (w *managedClusters) kubernetesVersions(*arm.Call) (*arm.Answer, error) {
 	for minor := firstMinor; minor <= lastMinor; minor++ {
 		all := document.Object{}
 		for _, v := range patches(minor) {
-			upgrades := []string{}
-			for _, u := range upgradesFrom(v, "") {
-				if d, ok := u.(document.Object); ok {
-					upgrades = append(upgrades, document.Text(d, "kubernetesVersion"))
-				}
-			}
-			all[v] = document.Object{"upgrades": document.List(upgrades)}
+			all[v] = document.Object{"upgrades": document.List(managed.Upgrades(offered(), v, ""))}
 		}
 		version := strings.TrimSuffix(patches(minor)[0], ".0")
 		values = append(values, document.Object{"version": version, "isDefault": minor == defaultMinor, "patchVersions": all})

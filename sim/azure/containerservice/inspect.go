@@ -36,7 +36,7 @@ type InspectedMachine struct {
 // Inspect returns all clusters with their pools and machines.
 func (w *Service) Inspect() []Inspected {
 	var out []Inspected
-	for _, c := range w.clusters.All() {
+	for _, c := range w.rows.clusters.All() {
 		out = append(out, w.inspectCluster(c))
 	}
 	return out
@@ -47,7 +47,7 @@ func (w *Service) inspectCluster(c *Cluster) Inspected {
 	if c.Trouble != nil {
 		out.Code, out.Message = c.Trouble.Code, c.Trouble.Message
 	}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		out.Pools = append(out.Pools, w.inspect(c, p))
 	}
 	return out
@@ -64,10 +64,10 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 	}
 	out.Min, _ = document.Number(p.Doc, "minCount")
 	out.Max, _ = document.Number(p.Doc, "maxCount")
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
 		out.Machines = append(out.Machines, InspectedMachine{
 			Instance: n.Instance, Name: n.Computer, UID: n.UID, Version: versionOf(n), Image: imageOf(n.Image), Size: n.Size,
-			Ready:    w.nodes.ready(n),
+			Ready:    w.nodes.Ready(machineOf(p, n)),
 			Deleting: n.Deleting, Deallocated: n.Deallocated, Leaving: p.Leaving[n.Instance] != nil,
 		})
 	}

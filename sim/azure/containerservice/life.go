@@ -2,12 +2,14 @@ package containerservice
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // The times that things take in life.
@@ -16,8 +18,6 @@ const (
 	lifeCreate = 3 * time.Minute
 	lifePlane  = 5 * time.Minute
 	lifeChange = 10 * time.Second
-	// lifeWatch is how often AKS looks at what goes on.
-	lifeWatch = 5 * time.Second
 	// lifeRetry is how long after a failure the owner of a managed cluster sends the same request once more.
 	lifeRetry = 2 * time.Minute
 	// lifeJoinLimit is until AKS gives up to wait for nodes of a pool.
@@ -29,34 +29,34 @@ const (
 // begin starts an operation.
 func (w *lifecycle) begin(c *Cluster, pool, name string) *operation {
 	op := &operation{Cluster: c.key(), Pool: pool, Operation: arm.Operation{
-		ID: w.UUID("operation"), Sub: c.Sub, Location: c.Location, Name: name, Status: arm.InProgress, Start: w.Now,
+		ID: w.core.UUID("operation"), Sub: c.Sub, Location: c.Location, Name: name, Status: arm.InProgress, Start: w.core.Now,
 	}}
-	w.operations.Put(op.ID, op)
+	w.rows.operations.Put(op.ID, op)
 	return op
 }
 
 // beginCluster starts an operation on a cluster whose own part takes so long.
 func (w *lifecycle) beginCluster(c *Cluster, state string, life time.Duration) *operation {
 	op := w.begin(c, "", state)
-	c.Op, c.State, c.Until = op.ID, state, w.Now.Add(w.Life(life))
-	w.touchCluster(c)
+	c.Op, c.State, c.Until = op.ID, state, w.core.Now.Add(w.core.Life(life))
+	w.rows.touchCluster(c)
 	return op
 }
 
 // beginPool starts an operation on a pool. While one runs on the cluster, it is a part of that: no other may start then.
 func (w *lifecycle) beginPool(c *Cluster, p *Pool, state string) *operation {
 	op := w.begin(c, p.Name, state)
-	p.Op, p.PartOf, p.State, p.Next, p.Until, p.Modeled, p.Roll = op.ID, c.Op, state, w.Now, time.Time{}, false, nil
-	p.Leaving = map[string]*leaving{}
-	w.touchPool(p)
+	p.Work = managed.Work{Op: op.ID, Next: w.core.Now, Leaving: managed.Departures{}}
+	p.PartOf, p.State, p.Modeled, p.Roll = c.Op, state, false, nil
+	w.rows.touchPool(p)
 	return op
 }
 
 // end ends an operation; a trouble is why it failed.
 func (w *lifecycle) end(id, status string, trouble *arm.Trouble) {
-	if op := w.operations.Get(id); op != nil && op.Running() {
-		op.Status, op.End, op.Trouble = status, w.Now, trouble
-		w.operations.Touch(id)
+	if op := w.rows.operations.Get(id); op != nil && op.Running() {
+		op.Status, op.End, op.Trouble = status, w.core.Now, trouble
+		w.rows.operations.Touch(id)
 	}
 }
 
@@ -68,37 +68,33 @@ func (w *lifecycle) finish(p *Pool, trouble *arm.Trouble) {
 		status, p.State = arm.Failed, stateFailed
 	}
 	w.end(p.Op, status, trouble)
-	p.Op, p.Next, p.Until, p.Roll, p.Leaving = "", time.Time{}, time.Time{}, nil, nil
-	w.touchPool(p)
+	p.Work, p.Roll = managed.Work{}, nil
+	w.rows.touchPool(p)
 }
 
 // cancel aborts the operation of a pool: what was done stays, and nodes that were closed take pods again.
 func (w *lifecycle) cancel(c *Cluster, p *Pool) {
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
-		if p.Leaving[n.Instance] != nil {
-			w.nodes.cordon(n.UID, false)
-		}
-	}
+	w.nodes.Stay(w.living(p, setKey(c, p)), p.Leaving)
 	w.end(p.Op, arm.Canceled, &arm.Trouble{Code: "OperationPreempted", Message: "Operation was aborted by user."})
-	p.State, p.Op, p.Next, p.Until, p.Roll, p.Leaving = stateCanceled, "", time.Time{}, time.Time{}, nil, nil
-	w.touchPool(p)
+	p.State, p.Work, p.Roll = stateCanceled, managed.Work{}, nil
+	w.rows.touchPool(p)
 }
 
 // cancelCluster aborts the operation of a cluster and those of its pools.
 func (w *lifecycle) cancelCluster(c *Cluster) {
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if p.Op != "" {
 			w.cancel(c, p)
 		}
 	}
 	w.end(c.Op, arm.Canceled, &arm.Trouble{Code: "OperationPreempted", Message: "Operation was aborted by user."})
 	c.State, c.Op, c.Goal, c.Until = stateCanceled, "", c.Current, time.Time{}
-	w.touchCluster(c)
+	w.rows.touchCluster(c)
 }
 
 // deleteCluster begins to delete a cluster: all that runs on it is canceled.
 func (w *lifecycle) deleteCluster(c *Cluster) *operation {
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if p.Op != "" {
 			w.cancel(c, p)
 		}
@@ -115,7 +111,7 @@ func (w *lifecycle) switchCluster(c *Cluster, want string) *operation {
 		state = stateStopping
 	}
 	op := w.beginCluster(c, state, lifeChange)
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		// A pool that was stopped by itself stays so.
 		if document.Text(p.Doc, "powerState.code") == powerStopped {
 			continue
@@ -133,14 +129,14 @@ func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 	switch {
 	case c.Op == "":
 		return time.Time{}
-	case c.Until.After(w.Now):
+	case c.Until.After(w.core.Now):
 		return c.Until
 	}
-	pools := w.poolsOf(c)
+	pools := w.rows.poolsOf(c)
 	var failed *Pool
 	for _, p := range pools {
 		if p.Op != "" {
-			return w.Now.Add(w.Life(lifeWatch))
+			return w.core.Now.Add(w.core.Life(managed.Watch))
 		}
 		if p.State == stateFailed && p.PartOf == c.Op && failed == nil {
 			failed = p
@@ -164,8 +160,8 @@ func (w *lifecycle) endCluster(c *Cluster, failed *Pool) {
 	w.end(c.Op, status, c.Trouble)
 	switch c.State {
 	case stateDeleting:
-		w.Resources.Delete(groupKey(c.Sub, c.nodeGroup()))
-		w.clusters.Delete(c.key())
+		w.core.Resources.Delete(groupKey(c.Sub, c.nodeGroup()))
+		w.rows.clusters.Delete(c.key())
 		return
 	case stateStopping:
 		c.Power = powerStopped
@@ -174,45 +170,52 @@ func (w *lifecycle) endCluster(c *Cluster, failed *Pool) {
 	}
 	c.Op, c.Until, c.State = "", time.Time{}, state
 	if state == stateFailed {
-		c.Until = w.Now.Add(w.Life(lifeRetry))
+		c.Until = w.core.Now.Add(w.core.Life(lifeRetry))
 	}
-	w.touchCluster(c)
+	w.rows.touchCluster(c)
 }
 
 // tickPool brings a pool to the present, and returns when it has to be looked at again.
 func (w *lifecycle) tickPool(p *Pool) time.Time {
-	c := w.clusters.Get(p.Cluster)
+	c := w.rows.clusters.Get(p.Cluster)
 	switch {
-	case c == nil || p.Op == "":
+	case c == nil:
 		return time.Time{}
-	case p.Next.After(w.Now):
-		return p.Next
+	case p.Op == "":
+		w.recount(c, p)
 	}
-	p.Next = w.Now.Add(w.Life(lifeWatch))
-	w.pools.Touch(p.key())
-	w.advance(c, p)
-	if p.Op == "" || w.pools.Get(p.key()) == nil {
-		return time.Time{}
+	return w.nodes.Look(&p.Work, func() {
+		w.rows.pools.Touch(p.key())
+		w.advance(c, p)
+	})
+}
+
+// recount lowers the count of a pool at rest to its machines, where AKS does that.
+func (w *lifecycle) recount(c *Cluster, p *Pool) {
+	if !w.lowersCount || p.State != stateSucceeded || p.Power == powerStopped {
+		return
 	}
-	return p.Next
+	least := 0
+	if p.system() {
+		least = 1
+	}
+	if n := max(least, len(w.living(p, setKey(c, p)))); n < p.count() {
+		p.Doc["count"] = float64(n)
+		w.rows.touchPool(p)
+	}
 }
 
 // advance takes the operation of a pool a step further.
 func (w *lifecycle) advance(c *Cluster, p *Pool) {
-	set := w.setKey(c, p)
+	set := setKey(c, p)
 	switch p.State {
 	case stateDeleting:
-		w.nodes.unregister(w.compute.Nodes(set)...)
-		w.compute.DeleteManaged(set)
-		if !w.compute.HasSet(set) {
-			w.finish(p, nil)
-			w.pools.Delete(p.key())
-		}
+		w.remove(p, set)
 		return
 	case stateStopping:
-		living := w.living(set)
-		for _, n := range living {
-			w.compute.Remove(set, n.Instance)
+		living := w.living(p, set)
+		for _, m := range living {
+			w.compute.Remove(set, m.Key)
 		}
 		if len(living) == 0 {
 			p.Power = powerStopped
@@ -221,8 +224,8 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 		return
 	}
 	if !p.Modeled {
-		p.Modeled, p.Until = true, w.Now.Add(w.Life(lifeJoinLimit))
-		w.nodes.model(c, p)
+		p.Modeled, p.Until = true, w.core.Now.Add(w.core.Life(lifeJoinLimit))
+		w.models.put(c, p)
 		if p.State == stateUpgrading || p.State == stateImage {
 			p.Roll = w.newRoll(p, set)
 		}
@@ -239,20 +242,32 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	w.scale(p, set)
 }
 
-// living are the machines of a scale set that serve or will: neither being deleted nor deallocated.
-func (w *lifecycle) living(set string) []compute.Node {
-	var out []compute.Node
+// remove deletes the machines of a pool with their Nodes, and the pool once they are gone.
+func (w *lifecycle) remove(p *Pool, set string) {
+	for _, n := range w.compute.Nodes(set) {
+		w.nodes.Unregister(n.UID)
+	}
+	w.compute.DeleteManaged(set)
+	if !w.compute.HasSet(set) {
+		w.finish(p, nil)
+		w.rows.pools.Delete(p.key())
+	}
+}
+
+// living are the machines of a pool that serve or will: neither being deleted nor deallocated.
+func (w *lifecycle) living(p *Pool, set string) []managed.Machine {
+	var out []managed.Machine
 	for _, n := range w.compute.Nodes(set) {
 		if !n.Deleting && !n.Deallocated {
-			out = append(out, n)
+			out = append(out, machineOf(p, n))
 		}
 	}
 	return out
 }
 
-// scale brings a pool to its count. Nodes that are too many are drained before they go.
+// scale brings a pool to its count. Nodes that are too many are drained before they go, the newest first.
 func (w *lifecycle) scale(p *Pool, set string) {
-	living, want := w.living(set), p.count()
+	living, want := w.living(p, set), p.count()
 	if p.Power == powerStopped {
 		want = 0
 	}
@@ -261,48 +276,36 @@ func (w *lifecycle) scale(p *Pool, set string) {
 	if missing := want - (len(living) - len(p.Leaving)); missing > 0 {
 		w.more(p, set, missing, want)
 	} else {
-		w.fewer(p, living, -missing)
+		for _, d := range w.nodes.Fewer(newest(living), p.Leaving, -missing) {
+			d.Release = keepsScaledIn(p.Doc)
+		}
 	}
-	ready := w.readyOf(living)
+	ready := w.nodes.CountReady(living)
 	switch {
 	case len(p.Leaving) == 0 && len(living) == want && ready == want:
 		w.finish(p, nil)
-	case state.Due(p.Until, w.Now):
+	case core.Due(p.Until, w.core.Now):
 		w.finish(p, notReady(p, want, ready))
 	}
 }
 
-// fewer begins to drain as many machines, the newest first.
-func (w *lifecycle) fewer(p *Pool, living []compute.Node, many int) {
-	for i := len(living) - 1; i >= 0 && many > 0; i-- {
-		if p.Leaving[living[i].Instance] == nil {
-			w.leave(p, living[i], keepsScaledIn(p.Doc))
-			many--
-		}
-	}
+// newest returns machines with the newest first.
+func newest(machines []managed.Machine) []managed.Machine {
+	out := slices.Clone(machines)
+	slices.Reverse(out)
+	return out
 }
 
 // keepsScaledIn reports whether a pool deallocates the machines by which it is scaled in, and does not delete them.
 func keepsScaledIn(d document.Object) bool { return document.Text(d, "scaleDownMode") == "Deallocate" }
 
 // deleteDeallocated deletes the machines that are deallocated, as AKS does when the scale-down mode becomes Delete.
-func (w *Service) deleteDeallocated(set string) {
-	for _, n := range w.compute.Nodes(set) {
+func deleteDeallocated(machines *compute.Service, set string) {
+	for _, n := range machines.Nodes(set) {
 		if n.Deallocated {
-			w.compute.Remove(set, n.Instance)
+			machines.Remove(set, n.Instance)
 		}
 	}
-}
-
-// readyOf counts the machines that are Ready nodes.
-func (w *lifecycle) readyOf(list []compute.Node) int {
-	ready := 0
-	for _, n := range list {
-		if w.nodes.ready(n) {
-			ready++
-		}
-	}
-	return ready
 }
 
 func notReady(p *Pool, want, ready int) *arm.Trouble {
@@ -333,39 +336,23 @@ func (w *lifecycle) more(p *Pool, set string, missing, want int) {
 
 // reopen opens the nodes of machines that were started again to new pods, once they are Ready: they were closed before they were
 // deallocated, and a machine that is off has no node that could be opened.
-func (w *lifecycle) reopen(p *Pool, living []compute.Node) {
-	for _, n := range living {
-		if p.Woken[n.Instance] && w.nodes.ready(n) {
-			w.nodes.cordon(n.UID, false)
-			delete(p.Woken, n.Instance)
+func (w *lifecycle) reopen(p *Pool, living []managed.Machine) {
+	for _, m := range living {
+		if p.Woken[m.Key] && w.nodes.Ready(m) {
+			w.nodes.Uncordon(m.UID)
+			delete(p.Woken, m.Key)
 		}
 	}
-}
-
-// leave begins to drain a machine.
-func (w *lifecycle) leave(p *Pool, n compute.Node, release bool) {
-	p.Leaving[n.Instance] = &leaving{Since: w.Now, Release: release}
-	w.nodes.cordon(n.UID, true)
 }
 
 // letGo takes the machines away that have drained, or have had their time.
-func (w *lifecycle) letGo(p *Pool, set string, living []compute.Node) {
-	here := map[string]bool{}
-	for _, n := range living {
-		here[n.Instance] = true
-		l := p.Leaving[n.Instance]
-		if l == nil || !w.nodes.drained(n.UID, l.Since) && w.Now.Before(l.Since.Add(w.Life(drainTime(p)))) {
-			continue
-		}
-		if l.Release {
-			w.compute.Release(set, n.Instance)
+func (w *lifecycle) letGo(p *Pool, set string, living []managed.Machine) {
+	p.Leaving.Forget(living)
+	for _, m := range w.nodes.Gone(living, p.Leaving, managed.Drain{Limit: drainTime(p), Late: managed.LateGoes}) {
+		if p.Leaving[m.Key].Release {
+			w.compute.Release(set, m.Key)
 		} else {
-			w.compute.Remove(set, n.Instance)
-		}
-	}
-	for instance := range p.Leaving {
-		if !here[instance] {
-			delete(p.Leaving, instance)
+			w.compute.Remove(set, m.Key)
 		}
 	}
 }

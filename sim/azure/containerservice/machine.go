@@ -3,36 +3,34 @@ package containerservice
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 const (
-	// lifeJoin is how long after it was made a machine is a Ready node, lifeEvict how long a drain takes, without a workload.
-	lifeJoin  = 30 * time.Second
-	lifeEvict = 10 * time.Second
-
 	// operator is AKS's name on the consoles of its machines.
 	operator = "aks"
 
 	tagPool    = "aks-managed-poolName"
 	tagVersion = "aks-managed-orchestrator"
 	spotLabel  = "kubernetes.azure.com/scalesetpriority"
+	spotTaint  = spotLabel + "=spot:NoSchedule"
 	// quarantine is the label of a node that could not be drained and is kept.
 	quarantine = "kubernetes.azure.com/upgrade-status"
 )
 
 // setKey is the key of a pool's scale set.
-func (w *Service) setKey(c *Cluster, p *Pool) string {
+func setKey(c *Cluster, p *Pool) string {
 	return compute.SetKey(c.Sub, c.nodeGroup(), p.Set)
 }
 
-// model gives a pool's scale set what machines are made of that come from now on.
-func (w *nodes) model(c *Cluster, p *Pool) {
+// put gives a pool's scale set what machines are made of that come from now on.
+func (w *models) put(c *Cluster, p *Pool) {
 	size, release := document.Text(p.Doc, "vmSize"), imageID(p.Image)
 	tags := document.Object{tagPool: p.Name, tagVersion: "Kubernetes:" + p.Current, "aks-managed-creationSource": "vmssclient-aks-" + p.Name,
 		"poolName": p.Name}
@@ -51,7 +49,7 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 		"networkProfile": document.Object{"networkInterfaceConfigurations": []any{document.Object{"name": p.Set,
 			"properties": document.Object{"primary": true}}}},
 	}
-	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
+	if spot(p.Doc) {
 		profile["priority"], profile["evictionPolicy"] = "Spot", cmp.Or(document.Text(p.Doc, "scaleSetEvictionPolicy"), "Delete")
 	}
 	properties := document.Object{"orchestrationMode": "Uniform", "overprovision": false, "singlePlacementGroup": false,
@@ -69,9 +67,9 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 }
 
 // poolOf finds the pool that a machine is of, nil for a machine of no pool.
-func (w *nodes) poolOf(n compute.Node) (*Cluster, *Pool) {
-	for _, p := range w.pools.All() {
-		if c := w.clusters.Get(p.Cluster); c != nil && w.setKey(c, p) == n.Set {
+func (w *models) poolOf(n compute.Node) (*Cluster, *Pool) {
+	for _, p := range w.rows.pools.All() {
+		if c := w.rows.clusters.Get(p.Cluster); c != nil && setKey(c, p) == n.Set {
 			return c, p
 		}
 	}
@@ -79,7 +77,7 @@ func (w *nodes) poolOf(n compute.Node) (*Cluster, *Pool) {
 }
 
 // nodeOf returns what a machine learns from AKS, and its version of Kubernetes; nil for a machine of no pool.
-func (w *nodes) nodeOf(n compute.Node) (*sim.Managed, string) {
+func (w *models) nodeOf(n compute.Node) (*sim.Managed, string) {
 	c, p := w.poolOf(n)
 	if p == nil {
 		return nil, ""
@@ -94,27 +92,28 @@ func (w *nodes) nodeOf(n compute.Node) (*sim.Managed, string) {
 func versionOf(n compute.Node) string { return strings.TrimPrefix(n.Tags[tagVersion], "Kubernetes:") }
 
 // labels are those that a node registers with: AKS's own, and the pool's.
-func (w *nodes) labels(c *Cluster, p *Pool, n compute.Node) map[string]string {
+func (w *models) labels(c *Cluster, p *Pool, n compute.Node) map[string]string {
 	out := map[string]string{
 		"agentpool": p.Name, "kubernetes.azure.com/agentpool": p.Name, "kubernetes.azure.com/cluster": c.nodeGroup(),
 		"kubernetes.azure.com/role": "agent",
 		"kubernetes.azure.com/mode": strings.ToLower(document.Text(p.Doc, "mode")), "kubernetes.azure.com/node-image-version": imageOf(n.Image),
 		"kubernetes.azure.com/os-sku": document.Text(p.Doc, "osSKU"),
 	}
-	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
+	if spot(p.Doc) {
 		out[spotLabel] = "spot"
 	}
 	maps.Copy(out, document.Pairs(p.Doc, "nodeLabels"))
 	return out
 }
 
-// taints are those that a node registers with.
+// taints are those that a node registers with, each once.
 func taints(p *Pool) []sim.Taint {
-	var out []sim.Taint
-	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
-		out = append(out, sim.Taint{Key: spotLabel, Value: "spot", Effect: "NoSchedule"})
+	list := document.Texts(p.Doc, "nodeTaints")
+	if spot(p.Doc) && !slices.Contains(list, spotTaint) {
+		list = append([]string{spotTaint}, list...)
 	}
-	for _, written := range document.Texts(p.Doc, "nodeTaints") {
+	var out []sim.Taint
+	for _, written := range list {
 		if t, ok := taintOf(written); ok {
 			out = append(out, t)
 		}
@@ -130,55 +129,24 @@ func taintOf(written string) (sim.Taint, bool) {
 	return sim.Taint{Key: key, Value: value, Effect: effect}, ok && known && key != ""
 }
 
-// ready reports whether a machine is a Ready node.
-func (w *nodes) ready(n compute.Node) bool {
-	if !n.Running || n.Deleting || n.Trouble != nil {
-		return false
-	}
-	if v := w.Workload(); v != nil {
-		return v.Ready(n.UID)
-	}
-	return !n.NeverBoots && !n.Settled.IsZero() && !w.Now.Before(n.Settled.Add(w.Life(lifeJoin)))
-}
-
-// cordon closes a node to new pods, or opens it again.
-func (w *nodes) cordon(uid string, closed bool) {
-	if v := w.Workload(); v != nil {
-		v.Cordon(uid, closed)
-	}
-}
-
-// unregister deletes the Nodes of machines.
-func (w *nodes) unregister(list ...compute.Node) {
-	v := w.Workload()
-	if v == nil {
-		return
-	}
-	for _, n := range list {
-		v.Unregister(n.UID)
-	}
-}
-
-// drained reports whether nothing is left on a node that has to go, and sees to it that it comes to this.
-func (w *nodes) drained(uid string, since time.Time) bool {
-	if v := w.Workload(); v != nil {
-		return v.Drain(uid, false)
-	}
-	return !w.Now.Before(since.Add(w.Life(lifeEvict)))
-}
-
 // mark brings labels and taints to the nodes of a pool that exist.
-func (w *nodes) mark(c *Cluster, p *Pool, before document.Object) {
-	v := w.Workload()
-	if v == nil {
-		return
+func (w *models) mark(c *Cluster, p *Pool, before document.Object) {
+	labels, old := document.Pairs(before, "nodeLabels"), taints(&Pool{Doc: before, Name: p.Name})
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
+		w.nodes.Mark(n.UID, managed.Remarked(w.labels(c, p, n), labels, taints(p), old))
 	}
-	old := &Pool{Doc: before, Name: p.Name}
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
-		change := sim.Marks{Labels: w.labels(c, p, n), Taints: taints(p), Untaint: taints(old)}
-		for key := range document.Under(before, "nodeLabels") {
-			change.Unlabel = append(change.Unlabel, key)
-		}
-		v.Mark(n.UID, change)
+}
+
+// machineOf describes a machine of a pool. Stale are those that were made otherwise than machines are made now, and those that an upgrade
+// found broken.
+func machineOf(p *Pool, n compute.Node) managed.Machine {
+	m := managed.Machine{
+		Key: n.Instance, UID: n.UID, Up: n.Running && n.Trouble == nil, Deleting: n.Deleting,
+		Stale: versionOf(n) != p.Current || imageOf(n.Image) != p.Image || n.Size != document.Text(p.Doc, "vmSize") ||
+			p.Roll != nil && p.Roll.Broken[n.Instance],
 	}
+	if !n.NeverBoots {
+		m.Booted = n.Settled
+	}
+	return m
 }

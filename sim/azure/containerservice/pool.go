@@ -11,7 +11,7 @@ import (
 )
 
 func (w *agentPools) get(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -19,20 +19,20 @@ func (w *agentPools) get(x *arm.Call) (*arm.Answer, error) {
 }
 
 func (w *agentPools) list(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
 	var out []any
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		out = append(out, w.views.pool(c, p))
 	}
-	return w.Paged(x, out)
+	return w.core.Paged(x, out)
 }
 
 // put creates a pool, or changes one.
 func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "AgentPool")
+	body, err := arm.ReadBody(x, bodies, "AgentPool")
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +40,18 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 	if given == nil {
 		given = document.Object{}
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
-	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
 	if err := flatten(p, given, x.Query.Get("api-version")); err != nil {
 		return nil, err
 	}
 	if err := w.open(c, p); err != nil {
 		return nil, err
 	}
-	if err := x.Conditions(etagOf(p)); err != nil {
+	if err := w.behavior.conditions(x, etagOf(p)); err != nil {
 		return nil, err
 	}
 	if p != nil {
@@ -67,7 +67,7 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 
 // Creates reports whether a request about a pool creates it.
 func (w *Service) Creates(x *arm.Call) bool {
-	return x.Vars["pool"] != "" && w.pools.Get(poolKey(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]), x.Vars["pool"])) == nil
+	return x.Vars["pool"] != "" && w.rows.pools.Get(poolKey(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]), x.Vars["pool"])) == nil
 }
 
 func etagOf(p *Pool) string {
@@ -108,12 +108,11 @@ func (w *agentPools) create(c *Cluster, name string, d document.Object) (*Pool, 
 	if err := checkPool(name, d); err != nil {
 		return nil, err
 	}
-	if len(w.poolsOf(c)) >= maxPools {
+	if len(w.rows.poolsOf(c)) >= maxPools {
 		return nil, refuse(400, "TooManyAgentPools", "The cluster already has %d agent pools.", maxPools)
 	}
-	if !compute.KnownSize(document.Text(d, "vmSize")) {
-		return nil, refuse(400, "VMSizeNotSupported", "The VM size of %s is not allowed in your subscription in location '%s'.", document.Text(d,
-			"vmSize"), c.Location)
+	if err := checkPlace(name, d, c.Location); err != nil {
+		return nil, err
 	}
 	document.Preset(d, "orchestratorVersion", c.Goal)
 	version := resolved(document.Text(d, "orchestratorVersion"))
@@ -123,10 +122,11 @@ func (w *agentPools) create(c *Cluster, name string, d document.Object) (*Pool, 
 	if err := checkSkew(version, c.Goal); err != nil {
 		return nil, err
 	}
+	w.behavior.addOwn(d)
 	p := &Pool{Cluster: c.key(), Name: name, Doc: d, Power: powerRunning, Current: version}
-	p.Set = "aks-" + name + "-" + digits(w.Seed.Hex(8, "pool", c.UID)) + p.suffix()
-	p.Image = imageName(p, w.latest())
-	w.pools.Put(p.key(), p)
+	p.Set = "aks-" + name + "-" + digits(w.core.Seed.Hex(8, "pool", c.UID)) + p.suffix()
+	p.Image = imageName(p, latest(w.releases))
+	w.rows.pools.Put(p.key(), p)
 	return p, nil
 }
 
@@ -156,9 +156,13 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 	if err := checkFixed(p.Doc, next, version); err != nil {
 		return nil, err
 	}
+	if err := w.checkResize(p, next); err != nil {
+		return nil, err
+	}
 	if err := checkPool(p.Name, next); err != nil {
 		return nil, err
 	}
+	w.behavior.addOwn(next)
 	if p.system() && document.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
 		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
 	}
@@ -200,7 +204,7 @@ func merged(p *Pool, given document.Object) document.Object {
 // systems counts the System pools of a cluster that stay.
 func (w *agentPools) systems(c *Cluster) int {
 	n := 0
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if p.system() && p.State != stateDeleting {
 			n++
 		}
@@ -219,14 +223,14 @@ func (w *agentPools) change(c *Cluster, p *Pool, next document.Object) *operatio
 	state := w.changing(c, p, next, to)
 	p.Doc = next
 	if to != p.Current {
-		p.Current, p.Image = to, imageName(p, w.latest())
+		p.Current, p.Image = to, imageName(p, latest(w.releases))
 	}
 	if power == powerRunning {
 		p.Power = powerRunning
 	}
-	w.nodes.mark(c, p, before)
+	w.models.mark(c, p, before)
 	if keepsScaledIn(before) && !keepsScaledIn(next) {
-		w.deleteDeallocated(w.setKey(c, p))
+		deleteDeallocated(w.compute, setKey(c, p))
 	}
 	return w.life.beginPool(c, p, state)
 }
@@ -252,23 +256,23 @@ func (w *agentPools) changing(c *Cluster, p *Pool, next document.Object, to stri
 // unfinished reports whether a pool has nodes of another version or size than it should have, as an upgrade leaves them that failed or was
 // aborted. A request that asks for nothing else resumes the upgrade.
 func (w *agentPools) unfinished(c *Cluster, p *Pool) bool {
-	return slices.ContainsFunc(w.compute.Nodes(w.setKey(c, p)), func(n compute.Node) bool {
+	return slices.ContainsFunc(w.compute.Nodes(setKey(c, p)), func(n compute.Node) bool {
 		return !n.Deleting && !n.Deallocated && (versionOf(n) != p.Current || n.Size != document.Text(p.Doc, "vmSize"))
 	})
 }
 
 // drop deletes a pool.
 func (w *agentPools) drop(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
-	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
 	switch {
 	case p == nil:
 		return &arm.Answer{Status: http.StatusNoContent}, nil
-	case p.State == stateDeleting && w.operations.Get(p.Op) != nil:
-		return &arm.Answer{Status: http.StatusAccepted, Op: &w.operations.Get(p.Op).Operation}, nil
+	case p.State == stateDeleting && w.rows.operations.Get(p.Op) != nil:
+		return &arm.Answer{Status: http.StatusAccepted, Op: &w.rows.operations.Get(p.Op).Operation}, nil
 	}
 	if err := w.deletable(c, p); err != nil {
 		return nil, err
@@ -290,7 +294,7 @@ func (w *agentPools) deletable(c *Cluster, p *Pool) error {
 
 // upgradeImage gives all nodes of a pool the newest node image.
 func (w *agentPools) upgradeImage(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -303,17 +307,17 @@ func (w *agentPools) upgradeImage(x *arm.Call) (*arm.Answer, error) {
 
 // renewImage begins to replace the nodes of a pool at rest by those of the newest node image.
 func (w *agentPools) renewImage(c *Cluster, p *Pool) *operation {
-	p.Image = imageName(p, w.latest())
+	p.Image = imageName(p, latest(w.releases))
 	return w.life.beginPool(c, p, stateImage)
 }
 
 // deleteMachines deletes chosen machines, and the count falls by as many.
 func (w *agentPools) deleteMachines(x *arm.Call) (*arm.Answer, error) {
-	body, err := bodies.Read(x, "AgentPoolDeleteMachinesParameter")
+	body, err := arm.ReadBody(x, bodies, "AgentPoolDeleteMachinesParameter")
 	if err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +334,7 @@ func (w *agentPools) takeMachines(c *Cluster, p *Pool, names []string) (*operati
 		return nil, err
 	}
 	known := map[string]compute.Node{}
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
 		if !n.Deleting {
 			known[n.Computer] = n
 		}
@@ -349,7 +353,7 @@ func (w *agentPools) takeMachines(c *Cluster, p *Pool, names []string) (*operati
 	}
 	op := w.life.beginPool(c, p, stateDeletingMachines)
 	for _, name := range names {
-		w.life.leave(p, known[strings.ToLower(name)], false)
+		w.nodes.Leave(p.Leaving, machineOf(p, known[strings.ToLower(name)]))
 	}
 	p.Doc["count"] = float64(p.count() - len(p.Leaving))
 	return op, nil
@@ -357,7 +361,7 @@ func (w *agentPools) takeMachines(c *Cluster, p *Pool, names []string) (*operati
 
 // abort ends the operation that runs on a pool.
 func (w *agentPools) abort(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -370,26 +374,26 @@ func (w *agentPools) abort(x *arm.Call) (*arm.Answer, error) {
 }
 
 func (w *agentPools) machines(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
 	var out []any
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
 		out = append(out, w.views.machine(c, p, n))
 	}
-	return w.Paged(x, out)
+	return w.core.Paged(x, out)
 }
 
 func (w *agentPools) machine(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
 		if strings.EqualFold(n.Computer, x.Vars["name"]) {
 			return arm.OK(w.views.machine(c, p, n)), nil
 		}
 	}
-	return nil, refuse(404, "NotFound", "Machine %s not found.", x.Vars["name"])
+	return nil, absent("machine", "GetMachine_NotFound")
 }

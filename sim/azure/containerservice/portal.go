@@ -43,16 +43,27 @@ func (w *Service) give(k *Cluster, a Access) {
 		return
 	}
 	k.Endpoint, k.CA, k.Token, k.Kubeconfig = a.Endpoint, a.CA, a.Token, a.Kubeconfig
-	w.clusters.Touch(k.key())
+	w.rows.clusters.Touch(k.key())
 }
 
 // ReleaseImage publishes a node image, such as 202610.01.0. The newest one stays the newest.
 func (c Portal) ReleaseImage(release string) error {
 	return c.by(func(w *Service) error {
-		if release < w.latest() {
+		if release < latest(w.releases) {
 			return nil
 		}
 		w.releases.Put("latest", &releaseRow{Image: release})
+		return nil
+	})
+}
+
+// RegisterFeature registers a feature of previews of AKS, such as AgentPoolVMSSResize.
+func (c Portal) RegisterFeature(name string) error {
+	return c.by(func(w *Service) error {
+		if name != FeatureResize {
+			return fmt.Errorf("there is no feature %q: %s can be registered", name, FeatureResize)
+		}
+		w.features.Put(name, &featureRow{})
 		return nil
 	})
 }
@@ -127,7 +138,7 @@ func (c Portal) retag(pool string, change func(map[string]string)) error {
 func (c Portal) CreatePool(pool, size string, count int) error {
 	cluster, name, _ := strings.Cut(pool, "/")
 	return c.onCluster(cluster, func(w *Service, k *Cluster) error {
-		if w.pools.Get(poolKey(k.key(), name)) != nil {
+		if w.rows.pools.Get(poolKey(k.key(), name)) != nil {
 			return fmt.Errorf("there is an agent pool %s already", pool)
 		}
 		if err := w.agents.open(k, nil); err != nil {
@@ -197,7 +208,7 @@ func (w *Service) begun(c *Cluster, p *Pool, next document.Object) error {
 
 func (c Portal) onCluster(name string, f func(*Service, *Cluster) error) error {
 	return c.by(func(w *Service) error {
-		for _, k := range w.clusters.All() {
+		for _, k := range w.rows.clusters.All() {
 			if strings.EqualFold(k.Name, name) {
 				return f(w, k)
 			}
@@ -209,7 +220,7 @@ func (c Portal) onCluster(name string, f func(*Service, *Cluster) error) error {
 func (c Portal) onPool(name string, f func(*Service, *Cluster, *Pool) error) error {
 	cluster, pool, _ := strings.Cut(name, "/")
 	return c.onCluster(cluster, func(w *Service, k *Cluster) error {
-		if p := w.pools.Get(poolKey(k.key(), pool)); p != nil {
+		if p := w.rows.pools.Get(poolKey(k.key(), pool)); p != nil {
 			return f(w, k, p)
 		}
 		return fmt.Errorf("there is no agent pool %s", name)

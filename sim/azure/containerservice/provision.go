@@ -34,9 +34,9 @@ func (w *Service) provision(want Wanted) (Inspected, error) {
 	document.Preset(body, "properties", document.Object{})
 	profiles := document.Objects(body, "properties.agentPoolProfiles")
 	delete(document.Under(body, "properties"), "agentPoolProfiles")
-	k := w.clusters.Get(clusterKey(want.SubscriptionID, want.Group, want.Name))
+	k := w.rows.clusters.Get(clusterKey(want.SubscriptionID, want.Group, want.Name))
 	if k == nil {
-		made, err := w.managed.create(want.SubscriptionID, w.GroupName(want.SubscriptionID, want.Group), want.Name, body, profiles)
+		made, err := w.managed.create(want.SubscriptionID, w.core.GroupName(want.SubscriptionID, want.Group), want.Name, body, profiles)
 		if err != nil {
 			return Inspected{}, err
 		}
@@ -52,7 +52,7 @@ func (w *Service) provision(want Wanted) (Inspected, error) {
 		return w.inspectCluster(k), nil
 	}
 	seen := w.inspectCluster(k)
-	if k.State == stateFailed && !k.Until.After(w.Now) {
+	if k.State == stateFailed && !k.Until.After(w.core.Now) {
 		return seen, w.carryOut(k, body)
 	}
 	return seen, nil
@@ -80,7 +80,7 @@ func (c *Cluster) differs(body document.Object) bool {
 // DeleteCluster begins to delete a managed cluster with its pools. It reports whether the cluster is gone.
 func (c Portal) DeleteCluster(subscription, group, name string) (gone bool, err error) {
 	err = c.by(func(w *Service) error {
-		k := w.clusters.Get(clusterKey(subscription, group, name))
+		k := w.rows.clusters.Get(clusterKey(subscription, group, name))
 		gone = k == nil
 		if k != nil && k.State != stateDeleting {
 			w.life.deleteCluster(k)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // versions are those that are spoken, the oldest first.
@@ -56,14 +57,14 @@ func of(method, path, name, may, bucket string, run func(*Service, *arm.Call) (*
 	reads := method == http.MethodGet || name == "ManagedClusters_ListClusterUserCredentials" ||
 		name == "ManagedClusters_ListClusterAdminCredentials"
 	return arm.Route[*Service]{
-		Service: "containerservice", Method: method, Pattern: path, Name: name, Permission: may, Bucket: bucket, Mutating: !reads,
+		Service: "containerservice", Method: method, Pattern: path, Name: name, Permissions: []string{may}, Bucket: bucket, Mutating: !reads,
 		Versions: versions, Run: run,
 	}
 }
 
 func clusterRoutes() []arm.Route[*Service] {
 	r := func(method, path, name, may, bucket string, f func(*managedClusters, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return of(method, path, "ManagedClusters_"+name, permission+may, bucket, arm.Via(func(w *Service) *managedClusters { return w.managed },
+		return of(method, path, "ManagedClusters_"+name, permission+may, bucket, core.Via(func(w *Service) *managedClusters { return w.managed },
 			f))
 	}
 	return []arm.Route[*Service]{
@@ -89,7 +90,7 @@ func clusterRoutes() []arm.Route[*Service] {
 
 func poolRoutes() []arm.Route[*Service] {
 	r := func(method, path, name, may, bucket string, f func(*agentPools, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return of(method, path, name, permission+may, bucket, arm.Via(func(w *Service) *agentPools { return w.agents }, f))
+		return of(method, path, name, permission+may, bucket, core.Via(func(w *Service) *agentPools { return w.agents }, f))
 	}
 	return []arm.Route[*Service]{
 		r(http.MethodGet, poolsPath, "AgentPools_List", "agentPools/read", others, (*agentPools).list),
@@ -115,7 +116,7 @@ func operationRoutes() []arm.Route[*Service] {
 		of(http.MethodGet, allPath+"/locations/{location}/operations/{op}", "Operations_Get",
 			"Microsoft.ContainerService/locations/operations/read", getStatus,
 			func(w *Service, x *arm.Call) (*arm.Answer, error) {
-				if op := w.operations.Get(x.Vars["op"]); op != nil {
+				if op := w.rows.operations.Get(x.Vars["op"]); op != nil {
 					return op.Answer(x)
 				}
 				return nil, arm.UnknownOperation()
@@ -123,7 +124,7 @@ func operationRoutes() []arm.Route[*Service] {
 		of(http.MethodGet, allPath+"/locations/{location}/operationresults/{op}", "OperationResults_Get",
 			"Microsoft.ContainerService/locations/operationresults/read", getStatus,
 			func(w *Service, x *arm.Call) (*arm.Answer, error) {
-				if op := w.operations.Get(x.Vars["op"]); op != nil {
+				if op := w.rows.operations.Get(x.Vars["op"]); op != nil {
 					return op.Result()
 				}
 				return nil, arm.UnknownOperation()

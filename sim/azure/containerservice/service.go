@@ -10,22 +10,23 @@
 package containerservice
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/shapes"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // bodies are what requests may hold.
-var bodies = withLater(arm.ReadShapes(shapes.ContainerService))
+var bodies = withLater(core.ReadShapes(shapes.ContainerService))
 
 // withLater adds the members of versions that are later than the SDK's.
-func withLater(s arm.Shapes) arm.Shapes {
+func withLater(s core.Shapes) core.Shapes {
 	if s["AgentPoolUpgradeSettings"] == nil {
 		return s
 	}
@@ -33,8 +34,15 @@ func withLater(s arm.Shapes) arm.Shapes {
 		"maxBlockedNodes": "string"} {
 		s["AgentPoolUpgradeSettings"][member] = kind
 	}
+	if s["AgentPoolSecurityProfile"] == nil {
+		s["AgentPoolSecurityProfile"] = map[string]string{}
+	}
+	for member, kind := range map[string]string{"sshAccess": "=Disabled|EntraId|LocalUser", "enableVTPM": "bool", "enableSecureBoot": "bool"} {
+		s["AgentPoolSecurityProfile"][member] = kind
+	}
 	for _, shape := range []string{"ManagedClusterAgentPoolProfileProperties", "ManagedClusterAgentPoolProfile"} {
 		s[shape]["type"] = "=AvailabilitySet|" + typeScaleSets + "|" + typeVMs
+		s[shape]["securityProfile"] = "AgentPoolSecurityProfile"
 		s[shape]["virtualMachinesProfile"], s[shape]["virtualMachineNodesStatus"] = "VirtualMachinesProfile", "!any"
 	}
 	s["VirtualMachinesProfile"] = map[string]string{"scale": "ScaleProfile"}
@@ -45,94 +53,141 @@ func withLater(s arm.Shapes) arm.Shapes {
 
 // Service is Microsoft.ContainerService with all that it holds. Its operations run one at a time.
 type Service struct {
-	*arm.Core
+	core    *arm.Core
+	rows    *rows
 	compute *compute.Service
 
-	clusters   *sim.Table[Cluster]
-	pools      *sim.Table[Pool]
-	operations *sim.Table[operation]
-	releases   *sim.Table[releaseRow]
+	releases *core.Table[releaseRow]
+	features *core.Table[featureRow]
 
 	managed *managedClusters
 	agents  *agentPools
 	life    *lifecycle
-	nodes   *nodes
-	views   *views
+	models  *models
+	nodes   *managed.Nodes
 }
 
-// The parts of the service, by what they decide. Each embeds the Service, which holds the tables.
+// The parts of the service, by what they decide. Each holds the parts and the tables that it uses.
 type (
+	// finder finds the objects of a request.
+	finder struct{ rows *rows }
 	// managedClusters and agentPools are the operations on clusters and on pools.
-	managedClusters struct{ *Service }
-	agentPools      struct{ *Service }
-	// lifecycle is what goes on over time: operations and rolls.
-	lifecycle struct{ *Service }
-	// nodes are the machines of pools.
-	nodes struct{ *Service }
+	managedClusters struct {
+		core     *arm.Core
+		rows     *rows
+		find     *finder
+		behavior Behavior
+		agents   *agentPools
+		life     *lifecycle
+		views    *views
+	}
+	agentPools struct {
+		core     *arm.Core
+		rows     *rows
+		find     *finder
+		behavior Behavior
+		compute  *compute.Service
+		releases *core.Table[releaseRow]
+		features *core.Table[featureRow]
+		nodes    *managed.Nodes
+		life     *lifecycle
+		models   *models
+		views    *views
+	}
 	// views are clusters and pools as clients see them.
-	views struct{ *Service }
+	views struct {
+		core     *arm.Core
+		rows     *rows
+		behavior Behavior
+		compute  *compute.Service
+	}
 )
 
+// lifecycle is what goes on over time: operations and rolls.
+type lifecycle struct {
+	core        *arm.Core
+	rows        *rows
+	compute     *compute.Service
+	models      *models
+	nodes       *managed.Nodes
+	lowersCount bool
+}
+
+// models are what the machines of pools are made of, and what they and their nodes learn from AKS.
+type models struct {
+	rows    *rows
+	compute *compute.Service
+	nodes   *managed.Nodes
+}
+
 // New returns the empty service.
-func New(core *arm.Core, c *compute.Service) *Service {
-	w := &Service{
-		Core: core, compute: c,
-		clusters: sim.NewTable[Cluster]("aks-cluster/"), pools: sim.NewTable[Pool]("aks-pool/"),
-		operations: sim.NewTable[operation]("aks-operation/"), releases: sim.NewTable[releaseRow]("aks-release/"),
+func New(base *arm.Core, c *compute.Service, b Behavior) *Service {
+	stored := &rows{
+		clusters: core.NewTable[Cluster]("aks-cluster/"), pools: core.NewTable[Pool]("aks-pool/"),
+		operations: core.NewTable[operation]("aks-operation/"),
 	}
-	w.managed, w.agents, w.life, w.nodes, w.views = &managedClusters{w}, &agentPools{w}, &lifecycle{w}, &nodes{w}, &views{w}
-	c.NodeOf = w.nodes.nodeOf
+	nodes := managed.NewNodes(base.State)
+	made := &models{stored, c, nodes}
+	life := &lifecycle{base, stored, c, made, nodes, b.LowersCount}
+	releases, features := core.NewTable[releaseRow]("aks-release/"), core.NewTable[featureRow]("aks-feature/")
+	find, shown := &finder{stored}, &views{base, stored, b, c}
+	pools := &agentPools{base, stored, find, b, c, releases, features, nodes, life, made, shown}
+	w := &Service{
+		core: base, rows: stored, compute: c, releases: releases, features: features, nodes: nodes, models: made, life: life, agents: pools,
+		managed: &managedClusters{base, stored, find, b, pools, life, shown},
+	}
+	c.NodeOf = w.models.nodeOf
 	return w
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() state.Tables {
-	return state.Tables{w.clusters, w.pools, w.operations, w.releases}
+func (w *Service) Tables() core.Tables {
+	return core.Tables{w.rows.clusters, w.rows.pools, w.rows.operations, w.releases, w.features}
 }
 
 // Tick brings the service to the present and returns when something is due next; the zero time means never.
 func (w *Service) Tick() time.Time {
 	var next time.Time
-	for _, c := range w.clusters.All() {
-		next = state.Earliest(next, w.life.tickCluster(c))
+	for _, c := range w.rows.clusters.All() {
+		next = core.Earliest(next, w.life.tickCluster(c))
 	}
-	for _, p := range w.pools.All() {
-		next = state.Earliest(next, w.life.tickPool(p))
+	for _, p := range w.rows.pools.All() {
+		next = core.Earliest(next, w.life.tickPool(p))
 	}
-	for id, op := range w.operations.All() {
-		if op.Forgotten(w.Now) {
-			w.operations.Delete(id)
+	for id, op := range w.rows.operations.All() {
+		if op.Forgotten(w.core.Now) {
+			w.rows.operations.Delete(id)
 		}
 	}
 	return next
 }
 
 // Idle reports whether there is no cluster, so that nothing can be due.
-func (w *Service) Idle() bool { return w.clusters.Len() == 0 && w.operations.Len() == 0 }
+func (w *Service) Idle() bool { return w.rows.clusters.Len() == 0 && w.rows.operations.Len() == 0 }
 
 // Remember keeps an operation about which nothing is done, so that it can be read, and returns it under an ID of its own.
 func (w *Service) Remember(op arm.Operation) *arm.Operation {
-	op.ID = w.UUID("operation")
+	op.ID = w.core.UUID("operation")
 	kept := &operation{Operation: op}
-	w.operations.Put(op.ID, kept)
+	w.rows.operations.Put(op.ID, kept)
 	return &kept.Operation
 }
 
 // Tagged finds the cluster at a scope: its ID, its tags, and how they are replaced. It returns an empty ID for none.
 func (w *Service) Tagged(scope string) (id string, tags map[string]string, put func(map[string]string)) {
-	c := w.clusters.Get(strings.ToLower(scope))
+	c := w.rows.clusters.Get(strings.ToLower(scope))
 	if c == nil {
 		return "", nil, nil
 	}
 	return c.ID, document.Pairs(c.Doc, "tags"), func(t map[string]string) {
 		c.Doc["tags"] = document.OfStrings(t)
-		w.touchCluster(c)
+		w.rows.touchCluster(c)
 	}
 }
 
 // cluster finds the cluster that a request is about; the error is ARM's.
-func (w *Service) cluster(x *arm.Call) (*Cluster, error) {
-	c := w.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
+func (w *finder) cluster(x *arm.Call) (*Cluster, error) {
+	c := w.rows.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
 	if c == nil {
 		return nil, arm.NotFound(clusterKind, x.Vars["cluster"], x.Vars["rg"])
 	}
@@ -140,35 +195,24 @@ func (w *Service) cluster(x *arm.Call) (*Cluster, error) {
 }
 
 // pool finds the cluster and the pool that a request is about; the error is AKS's for a pool.
-func (w *Service) pool(x *arm.Call) (*Cluster, *Pool, error) {
+func (w *finder) pool(x *arm.Call) (*Cluster, *Pool, error) {
 	c, err := w.cluster(x)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
 	if p == nil {
-		return c, nil, refuse(404, "NotFound", "Agent pool %s not found.", x.Vars["pool"])
+		return c, nil, absent("agentpool", "GetAgentPool_NotFound")
 	}
 	return c, p, nil
 }
 
-// poolsOf returns the pools of a cluster by name.
-func (w *Service) poolsOf(c *Cluster) []*Pool {
-	var out []*Pool
-	for _, p := range w.pools.Under(c.key() + "|") {
-		out = append(out, p)
-	}
-	return out
-}
-
-func (w *Service) touchCluster(c *Cluster) {
-	c.Version++
-	w.clusters.Touch(c.key())
-}
-
-func (w *Service) touchPool(p *Pool) {
-	p.Version++
-	w.pools.Touch(p.key())
+// absent is the error for what a managed cluster does not have. AKS names the kind of object and not the object.
+func absent(kind, subcode string) *arm.Error {
+	e := refuse(http.StatusNotFound, "NotFound", "Could not find the %s", kind)
+	e.Subcode = subcode
+	e.Details = []arm.Detail{{Code: "Unspecified", Message: "rpc error: code = NotFound desc = " + e.Message}}
+	return e
 }
 
 // refuse makes an error in the form of AKS, which has no envelope.

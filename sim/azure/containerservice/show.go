@@ -6,6 +6,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // pool is a pool as a GET of its own answers.
@@ -22,7 +23,10 @@ func (w *views) id(c *Cluster) string {
 
 func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
 	d := document.Copied(p.Doc)
-	d["provisioningState"], d["nodeImageVersion"], d["eTag"] = p.State, p.Image, arm.ETag(p.Version)
+	d["provisioningState"], d["nodeImageVersion"] = p.State, p.Image
+	if w.behavior.ETags {
+		d["eTag"] = arm.ETag(p.Version)
+	}
 	document.Place(d, "powerState.code", p.Power)
 	d["currentOrchestratorVersion"] = w.lowest(c, p)
 	if p.ofVMs() {
@@ -37,8 +41,8 @@ func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
 // lowest is the lowest version of a pool's nodes, which is the pool's current one until an upgrade has ended.
 func (w *views) lowest(c *Cluster, p *Pool) string {
 	out := p.Current
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
-		if v := versionOf(n); v != "" && compare(v, out) < 0 {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
+		if v := versionOf(n); v != "" && managed.CompareVersions(v, out) < 0 {
 			out = v
 		}
 	}
@@ -48,10 +52,12 @@ func (w *views) lowest(c *Cluster, p *Pool) string {
 // cluster is a managed cluster as a GET answers.
 func (w *views) cluster(c *Cluster) document.Object {
 	d := document.Copied(c.Doc)
-	d["id"], d["name"], d["type"], d["location"], d["eTag"] = w.id(c), c.Name, "Microsoft.ContainerService/ManagedClusters", c.Location,
-		arm.ETag(c.Version)
+	d["id"], d["name"], d["type"], d["location"] = w.id(c), c.Name, "Microsoft.ContainerService/ManagedClusters", c.Location
+	if w.behavior.ETags {
+		d["eTag"] = arm.ETag(c.Version)
+	}
 	profiles := []any{}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		profile := w.poolProperties(c, p)
 		profile["name"] = p.Name
 		profiles = append(profiles, profile)
@@ -64,15 +70,15 @@ func (w *views) cluster(c *Cluster) document.Object {
 		document.Place(d, "properties."+path, v)
 	}
 	if strings.Contains(document.Text(d, "identity.type"), "SystemAssigned") {
-		document.Place(d, "identity.principalId", w.Seed.UUID("principal", c.UID))
-		document.Place(d, "identity.tenantId", w.TenantOf(c.Sub))
+		document.Place(d, "identity.principalId", w.core.Seed.UUID("principal", c.UID))
+		document.Place(d, "identity.tenantId", w.core.TenantOf(c.Sub))
 	}
 	return d
 }
 
 // host is the name of the cluster's API server.
 func (w *views) host(c *Cluster) string {
-	return document.Text(c.Doc, "properties.dnsPrefix") + "-" + w.Seed.Hex(8, "dns", c.UID) + ".hcp." + c.Location + ".azmk8s.io"
+	return document.Text(c.Doc, "properties.dnsPrefix") + "-" + w.core.Seed.Hex(8, "dns", c.UID) + ".hcp." + c.Location + ".azmk8s.io"
 }
 
 // machine is a machine of a pool as AKS shows it.
@@ -91,27 +97,28 @@ func (w *views) machine(c *Cluster, p *Pool, n compute.Node) document.Object {
 }
 
 func (w *agentPools) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
 	at := w.views.id(c) + "/agentPools/" + p.Name + "/upgradeProfiles/default"
 	return arm.OK(document.Object{"id": at, "name": "default", "type": clusterKind + "/agentPools/upgradeProfiles",
 		"properties": document.Object{
-			"kubernetesVersion": w.views.lowest(c, p), "osType": document.Text(p.Doc, "osType"), "latestNodeImageVersion": imageName(p, w.latest()),
-			"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
+			"kubernetesVersion": w.views.lowest(c, p), "osType": document.Text(p.Doc, "osType"),
+			"latestNodeImageVersion": imageName(p, latest(w.releases)),
+			"upgrades":               upgradesFrom(w.views.lowest(c, p), c.Current),
 		}}), nil
 }
 
 func (w *agentPools) availableVersions(x *arm.Call) (*arm.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
 	list := []any{}
-	for minor := max(firstMinor, minorOf(c.Current)-3); minor <= minorOf(c.Current); minor++ {
+	for minor := max(firstMinor, managed.Minor(c.Current)-3); minor <= managed.Minor(c.Current); minor++ {
 		for _, v := range patches(minor) {
-			if compare(v, c.Current) <= 0 {
+			if managed.CompareVersions(v, c.Current) <= 0 {
 				list = append(list, document.Object{"kubernetesVersion": v, "default": v == c.Current})
 			}
 		}

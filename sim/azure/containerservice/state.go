@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // Provisioning states, as AKS names them.
@@ -67,13 +69,10 @@ type Pool struct {
 	Version             int64
 	// Trouble is why the last operation failed, nil where it did not.
 	Trouble *arm.Trouble
-	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when it has to be done. PartOf is the operation of
-	// the cluster that the last one is or was a part of, "" for none.
-	Op, PartOf  string
-	Next, Until time.Time
-	Roll        *roll
-	// Leaving are the machines that drain before they are deleted, by instance.
-	Leaving map[string]*leaving
+	managed.Work
+	// PartOf is the operation of the cluster that the last one is or was a part of, "" for none.
+	PartOf string
+	Roll   *roll
 	// Woken are the machines that were started again after they had been deallocated, by instance, until their nodes take pods again.
 	Woken map[string]bool
 	// Modeled is true once the scale set has the model that the operation wants.
@@ -90,15 +89,6 @@ type roll struct {
 	Broken map[string]bool
 }
 
-// leaving is a machine that is cordoned and drained before it is deleted.
-type leaving struct {
-	Since time.Time
-	// Drained is when nothing was left on it.
-	Drained time.Time
-	// Release is true for a machine that is deallocated instead of deleted.
-	Release bool
-}
-
 // operation is a long-running operation of a cluster or one of its pools.
 type operation struct {
 	arm.Operation
@@ -106,8 +96,37 @@ type operation struct {
 	Cluster, Pool string
 }
 
+// featureRow is a feature of previews that the subscription has registered.
+type featureRow struct{}
+
 // releaseRow is a node image that was published after the simulator's own.
 type releaseRow struct{ Image string }
+
+// rows are the clusters, their pools and their operations.
+type rows struct {
+	clusters   *core.Table[Cluster]
+	pools      *core.Table[Pool]
+	operations *core.Table[operation]
+}
+
+// poolsOf returns the pools of a cluster by name.
+func (r *rows) poolsOf(c *Cluster) []*Pool {
+	var out []*Pool
+	for _, p := range r.pools.Under(c.key() + "|") {
+		out = append(out, p)
+	}
+	return out
+}
+
+func (r *rows) touchCluster(c *Cluster) {
+	c.Version++
+	r.clusters.Touch(c.key())
+}
+
+func (r *rows) touchPool(p *Pool) {
+	p.Version++
+	r.pools.Touch(p.key())
+}
 
 func (c *Cluster) key() string { return strings.ToLower(c.ID) }
 

@@ -3,11 +3,11 @@ package containerservice
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // The minor versions of Kubernetes that AKS offers, the default, and the patches that each has.
@@ -15,6 +15,15 @@ const (
 	firstMinor, lastMinor, defaultMinor = 30, 36, 34
 	lastPatch                           = 7
 )
+
+// offered are the versions that are offered, the oldest first.
+func offered() []string {
+	var out []string
+	for minor := firstMinor; minor <= lastMinor; minor++ {
+		out = append(out, patches(minor)...)
+	}
+	return out
+}
 
 // patches are the versions of a minor one that are offered, the oldest first.
 func patches(minor int) []string {
@@ -28,66 +37,26 @@ func patches(minor int) []string {
 // resolved returns the full version that a request means, "" for one that is not offered: a minor version means its newest patch, none
 // the default.
 func resolved(version string) string {
-	parts := strings.Split(cmp.Or(version, fmt.Sprintf("1.%d", defaultMinor)), ".")
-	minor := minorOf(strings.Join(parts, "."))
-	switch {
-	case parts[0] != "1" || minor < firstMinor || minor > lastMinor:
-		return ""
-	case len(parts) == 2:
-		return fmt.Sprintf("1.%d.%d", minor, lastPatch)
-	case len(parts) == 3 && slices.Contains(patches(minor), version):
-		return version
-	}
-	return ""
-}
-
-// minorOf returns the minor number of a version, -1 for what is none.
-func minorOf(version string) int {
-	parts := strings.Split(version, ".")
-	if len(parts) < 2 {
-		return -1
-	}
-	n, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// compare orders two full versions.
-func compare(a, b string) int {
-	patch := func(v string) int {
-		parts := strings.Split(v, ".")
-		n, err := strconv.Atoi(parts[len(parts)-1])
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	return cmp.Or(cmp.Compare(minorOf(a), minorOf(b)), cmp.Compare(patch(a), patch(b)))
+	return managed.Offered(offered(), cmp.Or(version, fmt.Sprintf("1.%d", defaultMinor)))
 }
 
 // upgradesFrom are the versions to which one may be upgraded, up to a limit: later patches and the next minor version.
 func upgradesFrom(version, limit string) []any {
 	out := []any{}
-	for minor := minorOf(version); minor <= min(lastMinor, minorOf(version)+1); minor++ {
-		for _, v := range patches(minor) {
-			if compare(v, version) > 0 && (limit == "" || compare(v, limit) <= 0) {
-				out = append(out, document.Object{"kubernetesVersion": v})
-			}
-		}
+	for _, v := range managed.Upgrades(offered(), version, limit) {
+		out = append(out, document.Object{"kubernetesVersion": v})
 	}
 	return out
 }
 
 // checkSkew refuses a version of a pool that the control plane's does not go with.
 func checkSkew(version, plane string) error {
-	pool, control := minorOf(version), minorOf(plane)
+	pool, control := managed.Minor(version), managed.Minor(plane)
 	why := ""
 	switch {
 	case pool > control:
 		why = fmt.Sprintf("Minor version of node pool version %d is bigger than control plane version %d.", pool, control)
-	case compare(version, plane) > 0:
+	case managed.CompareVersions(version, plane) > 0:
 		why = "Patch version of node pool version is bigger than that of the control plane."
 	case pool < control-3:
 		why = fmt.Sprintf("Minor version of node pool version %d is more than 3 minor versions lower than control plane version %d.", pool,
@@ -102,12 +71,12 @@ func checkSkew(version, plane string) error {
 // checkUpgrade refuses a step that leaves a minor version out, or goes back.
 func checkUpgrade(from, to string) error {
 	switch {
-	case compare(to, from) < 0:
+	case managed.CompareVersions(to, from) < 0:
 		return refuse(400, "AgentPoolK8sVersionNotSupported", "Downgrading Kubernetes version from %s to %s is not allowed.", from, to)
-	case minorOf(to) > minorOf(from)+1:
+	case managed.Minor(to) > managed.Minor(from)+1:
 		return refuse(400, "AgentPoolUpgradeVersionNotAllowed", "Upgrading Kubernetes version %s to %s is not allowed. Available upgrades: "+
 			"%d.x and %d.x of 1. "+
-			"See https://aka.ms/aks-supported-k8s-ver for version details.", from, to, minorOf(from), minorOf(from)+1)
+			"See https://aka.ms/aks-supported-k8s-ver for version details.", from, to, managed.Minor(from), managed.Minor(from)+1)
 	}
 	return nil
 }
@@ -115,9 +84,9 @@ func checkUpgrade(from, to string) error {
 // firstImage is the release of node images that there is from the start.
 const firstImage = "202609.03.0"
 
-// latest is the newest release of node images.
-func (w *Service) latest() string {
-	if r := w.releases.Get("latest"); r != nil {
+// latest returns the newest release of node images.
+func latest(releases *core.Table[releaseRow]) string {
+	if r := releases.Get("latest"); r != nil {
 		return r.Image
 	}
 	return firstImage

@@ -32,11 +32,11 @@ func (p *Pool) suffix() string {
 }
 
 // profiled is the pool that a profile of a cluster is about, nil for one that does not exist.
-func (w *Service) profiled(c *Cluster, profile document.Object) *Pool {
+func (r *rows) profiled(c *Cluster, profile document.Object) *Pool {
 	if c == nil {
 		return nil
 	}
-	return w.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
+	return r.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
 }
 
 // flatten puts the size and the number of machines that a request gives a pool of virtual machines where those of a scale set are: the
@@ -80,7 +80,7 @@ func (w *views) scaled(c *Cluster, p *Pool, d document.Object) {
 	d["vmSize"] = ""
 	document.Place(d, manual, []any{profile})
 	running := map[string]int{}
-	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
 		if n.Running {
 			running[n.Size]++
 		}

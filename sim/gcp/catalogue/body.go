@@ -4,13 +4,14 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
 )
 
 // bodies are what requests may hold.
-var bodies = shapes.ReadShapes(shapes.Compute)
+var bodies = shapes.Shapes{Shapes: core.ReadShapes(shapes.Compute)}
 
 // Body returns the body of a request that must be of a shape, without what only the service sets, as Compute Engine writes it.
 func Body(x *project.Call, shape string) (document.Object, error) {

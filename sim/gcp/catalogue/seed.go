@@ -51,7 +51,7 @@ func (w *Service) Put(path string, d document.Object) *Resource {
 	if r := w.Resources.Get(path); r != nil {
 		return r
 	}
-	r := &Resource{Path: path, ID: w.NewID(), Created: w.Now, Doc: d}
+	r := &Resource{Path: path, ID: w.core.NewID(), Created: w.core.Now, Doc: d}
 	w.Resources.Put(path, r)
 	return r
 }

@@ -6,19 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // Service holds what others refer to. Its operations run one at a time.
 type Service struct {
-	*project.Core
+	core *project.Core
 	// Resources are all that is not in the code: networks, subnetworks, images, health checks, autoscalers.
-	Resources *sim.Table[Resource]
+	Resources *core.Table[Resource]
 	// Quotas are how much of a metric may be used in a region, by both.
-	Quotas *sim.Table[Quota]
+	Quotas *core.Table[Quota]
 	// used returns how much of a metric is used in a region, userOf what uses a resource, "" for nothing.
 	used   func(region, metric string) int
 	userOf func(path string) string
@@ -37,13 +36,13 @@ type Quota struct{ Limit float64 }
 
 // New returns a service that holds nothing. used returns how much of a metric is used in a region, userOf what uses a resource, "" for
 // nothing.
-func New(core *project.Core, used func(region, metric string) int, userOf func(path string) string) *Service {
-	return &Service{Core: core, Resources: sim.NewTable[Resource]("resource/"), Quotas: sim.NewTable[Quota]("quota/"), used: used,
+func New(base *project.Core, used func(region, metric string) int, userOf func(path string) string) *Service {
+	return &Service{core: base, Resources: core.NewTable[Resource]("resource/"), Quotas: core.NewTable[Quota]("quota/"), used: used,
 		userOf: userOf}
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() state.Tables { return state.Tables{w.Resources, w.Quotas} }
+func (w *Service) Tables() core.Tables { return core.Tables{w.Resources, w.Quotas} }
 
 // Has reports whether a resource exists.
 func (w *Service) Has(path string) bool { return w.Resources.Get(path) != nil }

@@ -33,7 +33,10 @@ func Scoped(w *project.Core, x *project.Call, kind, member string, scopes []stri
 		if zone := document.Text(d, "zone"); zone != "" {
 			return "zones/" + project.LastOf(zone)
 		}
-		return "regions/" + project.LastOf(document.Text(d, "region"))
+		if region := document.Text(d, "region"); region != "" {
+			return "regions/" + project.LastOf(region)
+		}
+		return "global"
 	})
 }
 
@@ -62,11 +65,11 @@ func (w *Service) shownTypes(x *project.Call, zones ...string) []project.Named {
 }
 
 func (w *Service) listMachineTypes(x *project.Call) (*project.Answer, error) {
-	return w.List(x, "compute#machineTypeList", w.shownTypes(x, x.Vars["zone"]))
+	return w.core.List(x, "compute#machineTypeList", w.shownTypes(x, x.Vars["zone"]))
 }
 
 func (w *Service) aggregateMachineTypes(x *project.Call) (*project.Answer, error) {
-	return Scoped(w.Core, x, "compute#machineTypeAggregatedList", "machineTypes", ZoneScopes(), w.shownTypes(x, project.Zones()...))
+	return Scoped(w.core, x, "compute#machineTypeAggregatedList", "machineTypes", ZoneScopes(), w.shownTypes(x, project.Zones()...))
 }
 
 func (w *Service) getMachineType(x *project.Call) (*project.Answer, error) {
@@ -113,14 +116,14 @@ func listNamed(kind, shown string) func(*Service, *project.Call) (*project.Answe
 		for key, r := range w.Resources.Under(collection(x, kind)) {
 			all = append(all, project.Named{Key: key, Doc: w.named(x, r)})
 		}
-		return w.List(x, shown, all)
+		return w.core.List(x, shown, all)
 	}
 }
 
 // insertNamed answers insert of a kind of resources. What a field names by its URL is kept as a path.
 func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, error) {
 	return func(w *Service, x *project.Call) (*project.Answer, error) {
-		if answer, err := w.Repeated(x); answer != nil || err != nil {
+		if answer, err := w.core.Repeated(x); answer != nil || err != nil {
 			return answer, err
 		}
 		d, err := Body(x, strings.ToUpper(kind[:1])+kind[1:])
@@ -140,7 +143,7 @@ func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 		}
 		d["kind"] = "compute#" + kind
 		r := w.Put(path, d)
-		return w.Begin(x, "insert", path, r.ID)
+		return w.core.Begin(x, "insert", path, r.ID)
 	}
 }
 
@@ -157,7 +160,7 @@ func deleteNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 				path, user)
 		}
 		w.Resources.Delete(path)
-		return w.Begin(x, "delete", path, r.ID)
+		return w.core.Begin(x, "delete", path, r.ID)
 	}
 }
 
@@ -178,7 +181,7 @@ func (w *Service) listZones(x *project.Call) (*project.Answer, error) {
 			"selfLink": x.Link("projects/" + x.Vars["project"] + "/zones/" + z),
 		}})
 	}
-	return w.List(x, "compute#zoneList", all)
+	return w.core.List(x, "compute#zoneList", all)
 }
 
 func (w *Service) getRegion(x *project.Call) (*project.Answer, error) {

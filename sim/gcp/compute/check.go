@@ -63,6 +63,11 @@ func (w *groups) acceptVersions(g *manager, d document.Object) error {
 		if size == nil {
 			open++
 		}
+		fixed, _ := document.Number(size, "fixed")
+		percent, _ := document.Number(size, "percent")
+		if err := checkRange(fmt.Sprintf("resource.versions[%d].targetSize", i), fixed, percent); err != nil {
+			return err
+		}
 		versions = append(versions, version{Name: document.Text(v, "name"), Template: path, Size: size})
 	}
 	if open != 1 {

@@ -3,6 +3,8 @@ package compute
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
@@ -142,7 +144,7 @@ func (c Console) RemoveTag(on sim.Resource) error {
 			return fmt.Errorf("managed instance group %s has no label %s", g.Name, on.Key)
 		}
 		delete(labels, on.Key)
-		w.groups.relabel(g, labels)
+		g.relabel(labels, w.groups.Now)
 		return nil
 	})
 }
@@ -150,18 +152,19 @@ func (c Console) RemoveTag(on sim.Resource) error {
 // ChangeTag sets a label of the group's configuration of all instances.
 func (c Console) ChangeTag(on sim.Resource) error {
 	return c.onGroup(on.Name, func(w *Service, g *manager) error {
-		w.groups.relabel(g, document.Overlaid(document.Pairs(g.Config, "labels"), map[string]string{on.Key: on.Value}))
+		g.relabel(document.Overlaid(document.Pairs(g.Config, "labels"), map[string]string{on.Key: on.Value}), w.groups.Now)
 		return nil
 	})
 }
 
-func (w *groups) relabel(g *manager, labels map[string]string) {
+// relabel sets the labels of the group's configuration of all instances.
+func (g *manager) relabel(labels map[string]string, now time.Time) {
 	config := document.Copied(g.Config)
 	if config == nil {
 		config = document.Object{}
 	}
 	config["labels"] = document.OfStrings(labels)
-	g.Config, g.Revision = config, w.Now
+	g.Config, g.Revision = config, now
 }
 
 // Terminate deletes an instance. Its group creates it again.
@@ -249,6 +252,9 @@ type Scope struct {
 
 // SetReachable lets requests to a scope fail, or work again.
 func (c Console) SetReachable(s Scope) error {
+	if known := scopes(); !slices.Contains(known, s.Scope) {
+		return fmt.Errorf("scope %q is none of %q", s.Scope, known)
+	}
 	return c.by(func(w *Service) error {
 		if s.Reachable {
 			w.Outages.Delete(s.Scope)
@@ -257,6 +263,18 @@ func (c Console) SetReachable(s Scope) error {
 		}
 		return nil
 	})
+}
+
+// scopes returns all zones and regions.
+func scopes() []string {
+	var out []string
+	for _, r := range project.Regions {
+		out = append(out, "regions/"+r.Name)
+		for _, zone := range r.Zones {
+			out = append(out, "zones/"+zone)
+		}
+	}
+	return out
 }
 
 // Policy is what is changed of the update policy of a group.
@@ -288,6 +306,9 @@ type Image struct{ Project, Name, Family, Architecture string }
 
 // PutImage creates an image.
 func (c Console) PutImage(i Image) error {
+	if known := []string{"X86_64", "ARM64"}; i.Architecture != "" && !slices.Contains(known, i.Architecture) {
+		return fmt.Errorf("architecture %q is none of %q", i.Architecture, known)
+	}
 	return c.by(func(w *Service) error {
 		w.Catalogue.PutImage(i.Project, i.Name, i.Family, i.Architecture)
 		return nil
@@ -302,6 +323,9 @@ type Quota struct {
 
 // SetQuota sets a quota; one below zero takes it away.
 func (c Console) SetQuota(q Quota) error {
+	if project.FindRegion(q.Region) == nil {
+		return fmt.Errorf("there is no region %q", q.Region)
+	}
 	return c.by(func(w *Service) error {
 		key := q.Region + "/" + q.Metric
 		if q.Limit < 0 {

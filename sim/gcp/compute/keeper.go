@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // tick lets a group do what it does by itself, and returns when it looks again.
 func (w *keeper) tick(g *manager) time.Time {
-	if !state.Due(g.NextLook, w.Now) {
+	if !core.Due(g.NextLook, w.Now) {
 		return g.NextLook
 	}
 	g.NextLook = time.Time{}
@@ -59,7 +59,7 @@ func (w *keeper) ails(g *manager, m *instance) bool {
 	}
 	until := m.Running.Add(w.Life(time.Duration(delay) * time.Second))
 	if until.After(w.Now) {
-		g.NextLook = state.Earliest(g.NextLook, until)
+		g.NextLook = core.Earliest(g.NextLook, until)
 		return false
 	}
 	return true

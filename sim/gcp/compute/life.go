@@ -3,9 +3,9 @@ package compute
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // How long things take in life.
@@ -27,24 +27,24 @@ const (
 
 // tick brings one instance to the present.
 func (w *fleet) tick(key string, m *instance) {
-	if state.Due(m.PreemptAt, w.Now) {
+	if core.Due(m.PreemptAt, w.Now) {
 		w.preempt(m)
 	}
-	if state.Due(m.StopsAt, w.Now) {
+	if core.Due(m.StopsAt, w.Now) {
 		w.halt(m)
 	}
-	if state.Due(m.RelabelAt, w.Now) {
+	if core.Due(m.RelabelAt, w.Now) {
 		m.Labels, m.Relabel, m.RelabelAt = m.Relabel, nil, time.Time{}
 		w.touch(m)
 	}
-	if state.Due(m.Next, w.Now) && w.instances.Get(key) == m {
+	if core.Due(m.Next, w.Now) && w.instances.Get(key) == m {
 		w.advance(m)
 	}
 }
 
 // due returns when something happens to an instance next, the zero time for never.
 func (m *instance) due() time.Time {
-	return state.Earliest(state.Earliest(m.Next, m.RelabelAt), state.Earliest(m.StopsAt, m.PreemptAt))
+	return core.Earliest(core.Earliest(m.Next, m.RelabelAt), core.Earliest(m.StopsAt, m.PreemptAt))
 }
 
 // advance lets an instance pass from one state to the next.

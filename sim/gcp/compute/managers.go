@@ -14,9 +14,9 @@ type Managers struct{ service *Service }
 // Managers returns the groups of the service.
 func (w *Service) Managers() Managers { return Managers{w} }
 
-// PutTemplate creates an instance template from the body of an insert request, and returns its path.
-func (m Managers) PutTemplate(id string, body document.Object) (string, error) {
-	t, err := m.service.groups.addTemplate(id, "", body)
+// PutTemplate creates an instance template from the body of an insert request, a global one without a region, and returns its path.
+func (m Managers) PutTemplate(id, region string, body document.Object) (string, error) {
+	t, err := m.service.groups.addTemplate(id, region, body)
 	if err != nil {
 		return "", err
 	}
@@ -32,12 +32,13 @@ func (m Managers) DropTemplate(path string) error {
 	return m.service.groups.dropTemplate(t)
 }
 
-// Put creates a zonal group from the body of an insert request, and returns its path.
-func (m Managers) Put(id, zone string, body document.Object) (string, error) {
+// Put creates a zonal group from the body of an insert request, which acts as a service account, and returns its path.
+func (m Managers) Put(id, zone, account string, body document.Object) (string, error) {
 	g, err := m.service.groups.addManager(id, zone, "", body)
 	if err != nil {
 		return "", err
 	}
+	g.Doc["serviceAccount"] = account
 	return g.path(), nil
 }
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // order returns the zones of a group, those with the fewest instances first.
@@ -38,7 +38,7 @@ func (w *placement) place(g *manager, m *instance) ([]sim.Fault, *project.Failur
 	}
 	for _, zone := range zones {
 		faults := w.facing(g, m, zone)
-		if _, none := server.FaultOf(faults, sim.NoCapacity); !none {
+		if _, none := core.FaultOf(faults, sim.NoCapacity); !none {
 			w.move(m, zone)
 			return faults, nil
 		}

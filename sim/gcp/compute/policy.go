@@ -33,18 +33,30 @@ func checkPolicy(g *manager) error {
 // checkBound refuses a bound of the update policy.
 func (g *manager) checkBound(k string) error {
 	fixed, isFixed := document.Number(g.Doc, "updatePolicy."+k+".fixed")
-	_, isPercent := document.Number(g.Doc, "updatePolicy."+k+".percent")
+	percent, isPercent := document.Number(g.Doc, "updatePolicy."+k+".percent")
 	field := "resource.updatePolicy." + k
+	if err := checkRange(field, fixed, percent); err != nil {
+		return err
+	}
 	switch {
 	case isFixed && isPercent:
 		return project.Invalid(field, "", "Only one of fixed and percent can be specified.")
-	case isFixed && fixed < 0:
-		return project.Invalid(field+".fixed", fmt.Sprint(fixed), "Must be greater than or equal to 0")
 	case isFixed && g.regional() && fixed > 0 && fixed < len(g.zones()):
 		return project.Invalid(field+".fixed", fmt.Sprint(fixed),
 			"Fixed updatePolicy.%s for regional managed instance group has to be either 0 or at least equal to the number of zones.", k)
 	case isPercent && g.Target > 0 && g.Target < percentFloor:
 		return project.Invalid(field+".percent", "", "Percent can be specified for groups with at least %d instances only.", percentFloor)
+	}
+	return nil
+}
+
+// checkRange refuses a number of instances, and a percentage of them, that are out of range.
+func checkRange(field string, fixed, percent int) error {
+	switch {
+	case fixed < 0:
+		return project.Invalid(field+".fixed", fmt.Sprint(fixed), "Must be greater than or equal to 0")
+	case percent < 0 || percent > 100:
+		return project.Invalid(field+".percent", fmt.Sprint(percent), "Values must be within the following range: [0, 100]")
 	}
 	return nil
 }

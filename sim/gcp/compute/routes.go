@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -23,6 +24,7 @@ type run = func(*Service, *project.Call) (*project.Answer, error)
 func Routes() []route {
 	return slices.Concat(templateRoutes("instanceTemplates", globalPath), templateRoutes("regionInstanceTemplates", regionPath),
 		managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
+		groupRoutes("instanceGroups", zonePath), groupRoutes("regionInstanceGroups", regionPath),
 		instanceRoutes(), operationRoutes())
 }
 
@@ -86,20 +88,34 @@ func managerRoutes(kind, place string) []route {
 	managed.Method, managed.Bucket = http.MethodPost, project.BucketWrite
 	failed := list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get")
 	failed.Bucket = project.BucketWrite
+	// It takes no ID of a request.
+	apply := post("applyUpdatesToInstances", nil, may+"update")
+	apply.Run = viaScaling((*scaling).applyUpdates)
 	return []route{
 		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
 		read(one, kind+".get", viaGroups((*groups).getManager), may+"get"),
 		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create", useTemplate),
 		write(http.MethodPatch, one, kind+".patch", viaGroups((*groups).patchManager), may+"update"),
 		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteManager), may+"delete"),
-		managed, failed,
+		managed, failed, apply,
 		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
 		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update", useTemplate),
 		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
 		post("recreateInstances", viaScaling((*scaling).recreateInstances), may+"update"),
 		post("abandonInstances", viaScaling((*scaling).abandonInstances), may+"update"),
 		post("createInstances", viaScaling((*scaling).createInstances), may+"update"),
-		post("applyUpdatesToInstances", viaScaling((*scaling).applyUpdates), may+"update"),
+	}
+}
+
+// groupRoutes are the operations on the instance groups of one kind that managers keep: of zones or of regions.
+func groupRoutes(kind, place string) []route {
+	const may = "compute.instanceGroups."
+	all, one := place+"/instanceGroups", place+"/instanceGroups/{manager}"
+	members := list(one+"/listInstances", kind+".listInstances", viaGroups((*groups).listMembers), may+"list")
+	members.Method = http.MethodPost
+	return []route{
+		list(all, kind+".list", viaGroups((*groups).listGroups), may+"list"), read(one, kind+".get", viaGroups((*groups).getGroup), may+"get"),
+		members,
 	}
 }
 
@@ -107,6 +123,7 @@ func instanceRoutes() []route {
 	const all, one, may = zonePath + "/instances", zonePath + "/instances/{instance}", "compute.instances."
 	return []route{
 		wide("/instanceGroupManagers", "instanceGroupManagers", viaGroups((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
+		wide("/instanceTemplates", "instanceTemplates", viaGroups((*groups).aggregateTemplates), "compute.instanceTemplates.list"),
 		wide("/instances", "instances", viaOthers((*others).aggregateInstances), may+"list"),
 		list(all, "instances.list", viaOthers((*others).listInstances), may+"list"),
 		read(one, "instances.get", viaOthers((*others).getInstance), may+"get"),
@@ -131,17 +148,17 @@ func operationRoutes() []route {
 
 // These functions return an operation of a part as one of the service.
 func viaGroups(f func(*groups, *project.Call) (*project.Answer, error)) run {
-	return project.Via(func(w *Service) *groups { return w.groups }, f)
+	return core.Via(func(w *Service) *groups { return w.groups }, f)
 }
 
 func viaScaling(f func(*scaling, *project.Call) (*project.Answer, error)) run {
-	return project.Via(func(w *Service) *scaling { return w.scaling }, f)
+	return core.Via(func(w *Service) *scaling { return w.scaling }, f)
 }
 
 func viaOthers(f func(*others, *project.Call) (*project.Answer, error)) run {
-	return project.Via(func(w *Service) *others { return w.others }, f)
+	return core.Via(func(w *Service) *others { return w.others }, f)
 }
 
 func viaCore(f func(*project.Core, *project.Call) (*project.Answer, error)) run {
-	return project.Via(func(w *Service) *project.Core { return w.Core }, f)
+	return core.Via(func(w *Service) *project.Core { return w.Core }, f)
 }

@@ -48,9 +48,10 @@ type template struct {
 	Content string
 }
 
-func (t *template) path() string { return templatePath(t.Project, t.Region, t.Name) }
+func (t *template) path() string { return TemplatePath(t.Project, t.Region, t.Name) }
 
-func templatePath(id, region, name string) string {
+// TemplatePath returns the path of an instance template: of a global one without a region.
+func TemplatePath(id, region, name string) string {
 	if region != "" {
 		return project.Regional(id, region, "instanceTemplates", name)
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/sim/state"
 )
 
 // Service is Compute Engine with all that it holds. Its operations run one at a time.
@@ -22,10 +22,10 @@ type Service struct {
 	// Catalogue is what groups and templates refer to.
 	Catalogue *catalogue.Service
 
-	templates *sim.Table[template]
-	contents  *sim.Table[content]
-	managers  *sim.Table[manager]
-	instances *sim.Table[instance]
+	templates *core.Table[template]
+	contents  *core.Table[content]
+	managers  *core.Table[manager]
+	instances *core.Table[instance]
 
 	groups  *groups
 	scaling *scaling
@@ -63,23 +63,23 @@ type (
 )
 
 // New returns the empty service.
-func New(core *project.Core) *Service {
+func New(base *project.Core) *Service {
 	w := &Service{
-		Core:      core,
-		templates: sim.NewTable[template]("template/"),
-		contents:  sim.NewTable[content]("content/"),
-		managers:  sim.NewTable[manager]("manager/"),
-		instances: sim.NewTable[instance]("instance/"),
+		Core:      base,
+		templates: core.NewTable[template]("template/"),
+		contents:  core.NewTable[content]("content/"),
+		managers:  core.NewTable[manager]("manager/"),
+		instances: core.NewTable[instance]("instance/"),
 	}
 	w.groups, w.scaling, w.fleet, w.keeper = &groups{w}, &scaling{w}, &fleet{w}, &keeper{w}
 	w.views, w.others, w.placement = &views{w}, &others{w}, &placement{w}
-	w.Catalogue = catalogue.New(core, w.placement.used, w.groups.healedBy)
+	w.Catalogue = catalogue.New(base, w.placement.used, func(path string) string { return healedBy(w.managers, path) })
 	return w
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() state.Tables {
-	return state.Tables{w.templates, w.contents, w.managers, w.instances}
+func (w *Service) Tables() core.Tables {
+	return core.Tables{w.templates, w.contents, w.managers, w.instances}
 }
 
 // Resume powers on again the instances that ran, and drops properties that nothing refers to any more.
@@ -153,11 +153,11 @@ func (w *Service) Tick() time.Time {
 	}
 	var next time.Time
 	for _, g := range w.managers.All() {
-		next = state.Earliest(next, w.keeper.tick(g))
+		next = core.Earliest(next, w.keeper.tick(g))
 	}
 	// What groups have just done to their instances has times of its own.
 	for _, m := range w.instances.All() {
-		next = state.Earliest(next, m.due())
+		next = core.Earliest(next, m.due())
 	}
 	return next
 }

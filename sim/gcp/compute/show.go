@@ -45,11 +45,12 @@ func (w *views) manager(x *project.Call, g *manager) document.Object {
 		"kind": "compute#instanceGroupManager", "id": project.Digits(g.ID), "creationTimestamp": project.Stamp(g.Created), "name": g.Name,
 		"selfLink": x.Link(g.path()),
 		kind:       x.Link("projects/" + g.Project + "/" + kind + "s/" + where), "fingerprint": g.fingerprint(), "targetSize": g.Target,
-		"instanceGroup": x.Link("projects/" + g.Project + "/" + g.scope() + "/instanceGroups/" + g.Name),
-		"satisfiesPzi":  false, "satisfiesPzs": true, "serviceAccount": project.DefaultNumber + "@cloudservices.gserviceaccount.com",
+		"instanceGroup":  x.Link("projects/" + g.Project + "/" + g.scope() + "/instanceGroups/" + g.Name),
+		"satisfiesPzs":   true,
 		"currentActions": w.actions(g), "status": w.status(x, g),
 	})
 	document.WithDefaults(d, document.Object{
+		"serviceAccount":              project.DefaultNumber + "@cloudservices.gserviceaccount.com",
 		"listManagedInstancesResults": "PAGELESS", "standbyPolicy": document.Object{"mode": "MANUAL"},
 		"targetSizePolicy":  document.Object{"mode": "INDIVIDUAL"},
 		"targetStoppedSize": 0, "targetSuspendedSize": 0,

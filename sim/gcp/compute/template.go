@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -62,9 +63,30 @@ func (w *groups) checkProperties(id string, p document.Object) error {
 	if err := checkMetadata(p); err != nil {
 		return err
 	}
+	if err := checkDisks(id, p); err != nil {
+		return err
+	}
 	for i, n := range document.Objects(p, "networkInterfaces") {
 		if err := w.checkInterface(id, fmt.Sprintf("resource.properties.networkInterfaces[%d]", i), n); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// maxDisk is the largest disk in GB.
+const maxDisk = 65536
+
+// checkDisks refuses disks of a size that no disk has, and images whose URL is that of no image.
+func checkDisks(id string, p document.Object) error {
+	for i, disk := range document.Objects(p, "disks") {
+		field := fmt.Sprintf("resource.properties.disks[%d].initializeParams.", i)
+		link := document.Text(disk, "initializeParams.sourceImage")
+		if link != "" && !project.IsImage(link, id) {
+			return project.Invalid(field+"sourceImage", link, "The URL is malformed.")
+		}
+		if n, given := document.Number(disk, "initializeParams.diskSizeGb"); given && (n < 1 || n > maxDisk) {
+			return project.Invalid(field+"diskSizeGb", fmt.Sprint(n), "Values must be within the following range: [1, %d]", maxDisk)
 		}
 	}
 	return nil
@@ -167,6 +189,18 @@ func (w *groups) listTemplates(x *project.Call) (*project.Answer, error) {
 	return w.List(x, "compute#instanceTemplateList", all)
 }
 
+// aggregateTemplates lists the templates of all scopes: global ones, and those of regions.
+func (w *groups) aggregateTemplates(x *project.Call) (*project.Answer, error) {
+	var all []project.Named
+	for key, t := range w.templates.All() {
+		if t.Project == x.Vars["project"] {
+			all = append(all, project.Named{Key: key, Doc: w.views.template(x, t)})
+		}
+	}
+	return catalogue.Scoped(w.Core, x, "compute#instanceTemplateAggregatedList", "instanceTemplates",
+		append([]string{"global"}, catalogue.RegionScopes()...), all)
+}
+
 func (w *groups) deleteTemplate(x *project.Call) (*project.Answer, error) {
 	t, err := w.template(x)
 	if err != nil {
@@ -207,8 +241,8 @@ func (w *groups) userOf(path string) string {
 }
 
 // healedBy returns the path of a group that uses a health check, "" for none.
-func (w *groups) healedBy(path string) string {
-	for key, g := range w.managers.All() {
+func healedBy(managers *core.Table[manager], path string) string {
+	for key, g := range managers.All() {
 		if check, _ := g.healthCheck(); check == path {
 			return key
 		}
@@ -217,7 +251,7 @@ func (w *groups) healedBy(path string) string {
 }
 
 func (w *groups) template(x *project.Call) (*template, error) {
-	path := templatePath(x.Vars["project"], x.Vars["region"], x.Vars["instanceTemplate"])
+	path := TemplatePath(x.Vars["project"], x.Vars["region"], x.Vars["instanceTemplate"])
 	if t := w.templates.Get(path); t != nil {
 		return t, nil
 	}

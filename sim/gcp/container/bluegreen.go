@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // Phases of a blue-green upgrade, as GKE names them.
@@ -30,14 +31,14 @@ func (w *rolls) beginGreen(c *Cluster, p *Pool) {
 	w.enter(p, phaseStarted)
 	for _, blue := range slices.Clone(p.Groups) {
 		size := *blue.Want
-		p.Groups = append(p.Groups, &group{Zone: blue.Zone, Name: w.nodes.groupName(c, p, blue.Zone), Want: &size, Green: true})
+		p.Groups = append(p.Groups, &group{Zone: blue.Zone, Name: w.models.groupName(c, p, blue.Zone), Want: &size, Green: true})
 	}
 }
 
 // enter begins a phase.
 func (w *rolls) enter(p *Pool, phase string) {
-	p.Roll.Blue.Phase, p.Roll.Blue.Since = phase, w.Now
-	w.touchPool(p)
+	p.Roll.Blue.Phase, p.Roll.Blue.Since = phase, w.core.Now
+	w.rows.touchPool(p)
 }
 
 // sides returns the groups of both sets.
@@ -62,12 +63,12 @@ func (w *rolls) onGreen(c *Cluster, p *Pool) {
 	case phaseCreating:
 		w.grow(c, p, green)
 	case phaseCordoning:
-		w.close(w.all(c, blue), true)
+		w.nodes.Cordon(w.uids(c, p, blue)...)
 		w.enter(p, phaseDraining)
 	case phaseDraining:
-		w.drain(p, w.all(c, blue))
+		w.drain(p, w.all(c, p, blue))
 	case phaseSoaking:
-		if b.Complete || state.Due(b.Deletion, w.Now) {
+		if b.Complete || core.Due(b.Deletion, w.core.Now) {
 			w.enter(p, phaseDeleting)
 		} else if b.Deletion.After(p.Next) {
 			p.Next = b.Deletion // nothing happens before, unless a client ends the soak time
@@ -91,18 +92,19 @@ func (w *rolls) replace(c *Cluster, p *Pool, blue, green []*group) {
 	w.done(c, p)
 }
 
-// close closes nodes to new pods, or opens them again.
-func (w *rolls) close(all []machine, closed bool) {
-	for _, n := range all {
-		w.nodes.cordon(n.ID, closed)
+// all are the machines of groups that are not being deleted, uids their IDs.
+func (w *rolls) all(c *Cluster, p *Pool, groups []*group) []managed.Machine {
+	var out []managed.Machine
+	for _, g := range groups {
+		out = append(out, living(w.groups.machines(c, p, g))...)
 	}
+	return out
 }
 
-// all are the machines of groups that are not being deleted.
-func (w *rolls) all(c *Cluster, groups []*group) []machine {
-	var out []machine
-	for _, g := range groups {
-		out = append(out, w.life.living(c, g)...)
+func (w *rolls) uids(c *Cluster, p *Pool, groups []*group) []string {
+	var out []string
+	for _, m := range w.all(c, p, groups) {
+		out = append(out, m.UID)
 	}
 	return out
 }
@@ -111,7 +113,7 @@ func (w *rolls) all(c *Cluster, groups []*group) []machine {
 func (w *rolls) grow(c *Cluster, p *Pool, green []*group) {
 	for _, g := range green {
 		if !w.life.size(c, p, g) {
-			if state.Due(p.Until, w.Now) {
+			if core.Due(p.Until, w.core.Now) {
 				w.life.finish(c, p, w.life.trouble(c, p))
 			}
 			return
@@ -121,30 +123,28 @@ func (w *rolls) grow(c *Cluster, p *Pool, green []*group) {
 }
 
 // drain drains the old nodes batch by batch, with a pause after each.
-func (w *rolls) drain(p *Pool, blue []machine) {
-	var left []machine
-	for _, n := range blue {
-		switch {
-		case p.Leaving[n.Name] == nil:
-			left = append(left, n)
-		case p.Leaving[n.Name].Drained.IsZero():
-			if !w.life.drained(p, n, false) {
+func (w *rolls) drain(p *Pool, blue []managed.Machine) {
+	var left []managed.Machine
+	for _, m := range blue {
+		switch d := p.Leaving[m.Key]; {
+		case d == nil:
+			left = append(left, m)
+		case d.Drained.IsZero():
+			if w.nodes.Drain(d, drain) != managed.Drained {
 				return
 			}
-			p.Roll.Blue.Since = w.Now
+			p.Roll.Blue.Since = w.core.Now
 		}
 	}
 	pause := spanOf(document.Text(p.Doc, settings+"standardRolloutPolicy.batchSoakDuration"))
 	begun := len(left) < len(blue)
 	switch {
-	case begun && w.Now.Before(p.Roll.Blue.Since.Add(w.Life(pause))):
+	case begun && w.core.Now.Before(p.Roll.Blue.Since.Add(w.core.Life(pause))):
 	case len(left) > 0:
-		for _, n := range left[:min(len(left), batch(p, len(blue)))] {
-			w.life.leave(p, n)
-		}
+		w.nodes.Fewer(left, p.Leaving, batch(p, len(blue)))
 	default:
 		w.enter(p, phaseSoaking)
-		p.Roll.Blue.Deletion = w.Now.Add(w.Life(spanOf(document.Text(p.Doc, settings+"nodePoolSoakDuration"))))
+		p.Roll.Blue.Deletion = w.core.Now.Add(w.core.Life(spanOf(document.Text(p.Doc, settings+"nodePoolSoakDuration"))))
 	}
 }
 
@@ -171,9 +171,8 @@ func (w *rolls) deleted(c *Cluster, groups []*group) bool {
 
 // undo opens the old nodes again, drains the new ones and deletes them.
 func (w *rolls) undo(c *Cluster, p *Pool, blue, green []*group) {
-	w.close(w.all(c, blue), false)
-	fresh := w.all(c, green)
-	if !w.life.emptied(p, fresh, false) || !w.deleted(c, green) {
+	w.nodes.Uncordon(w.uids(c, p, blue)...)
+	if !w.life.emptied(p, w.all(c, p, green), drain) || !w.deleted(c, green) {
 		return
 	}
 	p.Groups = blue

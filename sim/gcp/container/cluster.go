@@ -24,7 +24,7 @@ const (
 )
 
 func (w *masters) get(x *project.Call) (*project.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func (w *masters) get(x *project.Call) (*project.Answer, error) {
 
 func (w *masters) list(x *project.Call) (*project.Answer, error) {
 	all := map[string][]any{}
-	for _, c := range w.clusters.All() {
+	for _, c := range w.rows.clusters.All() {
 		if c.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == c.Location) {
 			all[c.Location] = append(all[c.Location], w.views.cluster(c))
 		}
 	}
-	return w.listed(x, "clusters", all)
+	return w.find.listed(x, "clusters", all)
 }
 
 // create creates a cluster with the node pools that the request lists, or with one of the nodes that it describes.
@@ -86,7 +86,7 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 		return nil, badRequest(fmt.Sprintf("Invalid value for field \"cluster.name\": %q. Must be a match of regex "+
 			"'(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
 			name))
-	case w.clusters.Get(clusterKey(id, location, name)) != nil:
+	case w.rows.clusters.Get(clusterKey(id, location, name)) != nil:
 		return nil, alreadyExists(placed(id, location) + "/clusters/" + name)
 	case refusal != "":
 		return nil, badRequest(refusal)
@@ -97,10 +97,12 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 	for _, member := range []string{"nodePools", "nodeConfig", "name"} {
 		delete(d, member)
 	}
-	c := &Cluster{Project: id, Location: location, Name: name, Doc: d, Master: master, Goal: master, Created: w.Now}
-	c.ID = w.Seed.Hex(64, "gke", c.key(), w.NextNumber("gke"))
+	c := &Cluster{Project: id, Location: location, Name: name, Doc: d, Master: master, Goal: master, Created: w.core.Now}
+	c.ID = w.core.Seed.Hex(64, "gke", c.key(), w.core.NextNumber("gke"))
 	c.Hash = c.ID[:8]
+	c.Address, c.CA = addressOf(w.core.Seed, c), authority(w.core.Seed, c)
 	defaults(c, region, zones)
+	c.Doc["initialClusterVersion"] = master
 	var made []*Pool
 	for _, one := range pools {
 		p, err := w.agents.make(c, document.Copied(one))
@@ -109,9 +111,9 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 		}
 		made = append(made, p)
 	}
-	w.clusters.Put(c.key(), c)
+	w.rows.clusters.Put(c.key(), c)
 	for _, p := range made {
-		w.pools.Put(p.key(), p)
+		w.rows.pools.Put(p.key(), p)
 	}
 	return c, nil
 }
@@ -119,8 +121,8 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 // begin begins the creation of a cluster that was made.
 func (w *masters) begin(c *Cluster) *operation {
 	op := w.life.begin(c, nil, "CREATE_CLUSTER")
-	c.Status, c.Until = provisioning, w.Now.Add(w.Life(lifeCreate))
-	for _, p := range w.poolsOf(c) {
+	c.Status, c.Until = provisioning, w.core.Now.Add(w.core.Life(lifeCreate))
+	for _, p := range w.rows.poolsOf(c) {
 		w.life.take(p, op, provisioning)
 		p.Next = c.Until
 	}
@@ -133,26 +135,6 @@ func placeOf(location string) (region string, zones []string) {
 		return location, r.Zones[:min(regionZones, len(r.Zones))]
 	}
 	return project.RegionOf(location), []string{location}
-}
-
-// defaults adds what GKE adds to a new cluster.
-func defaults(c *Cluster, region string, zones []string) {
-	network := named(document.Text(c.Doc, "network"), "default")
-	subnetwork := named(document.Text(c.Doc, "subnetwork"), "default")
-	c.Doc["network"], c.Doc["subnetwork"] = network, subnetwork
-	for path, v := range map[string]any{
-		"locations": document.List(zones), "releaseChannel.channel": channelOf(c), "defaultMaxPodsConstraint.maxPodsPerNode": "110",
-		"clusterIpv4Cidr": "10.112.0.0/14", "servicesIpv4Cidr": "34.118.224.0/20", "shieldedNodes.enabled": true,
-		"loggingService": "logging.googleapis.com/kubernetes", "monitoringService": "monitoring.googleapis.com/kubernetes",
-		"autoscaling.autoscalingProfile": "BALANCED", "autopilot": document.Object{}, "legacyAbac": document.Object{},
-		"networkConfig.network":    "projects/" + c.Project + "/global/networks/" + network,
-		"networkConfig.subnetwork": "projects/" + c.Project + "/regions/" + region + "/subnetworks/" + subnetwork,
-		"databaseEncryption":       document.Object{"currentState": "CURRENT_STATE_DECRYPTED", "state": "DECRYPTED"},
-		"ipAllocationPolicy": document.Object{"clusterIpv4Cidr": "10.112.0.0/14", "clusterIpv4CidrBlock": "10.112.0.0/14", "stackType": "IPV4",
-			"servicesIpv4Cidr": "34.118.224.0/20", "servicesIpv4CidrBlock": "34.118.224.0/20", "useIpAliases": true},
-	} {
-		document.Preset(c.Doc, path, v)
-	}
 }
 
 // channelOf is the release channel of a new cluster: the one that it names; the most mature one that has its version; REGULAR for one that
@@ -195,7 +177,7 @@ func (c *Cluster) shared() nodeconfig.Cluster {
 // updatable are the members of an update of a cluster that only replace what the cluster says of itself.
 var updatable = map[string]string{
 	"desiredReleaseChannel": "releaseChannel", "desiredLoggingService": "loggingService", "desiredMonitoringService": "monitoringService",
-	"desiredLocations": "locations",
+	"desiredLocations": "locations", "desiredInTransitEncryptionConfig": "networkConfig.inTransitEncryptionConfig",
 }
 
 // update upgrades the control plane of a cluster, or replaces one of its settings.
@@ -204,7 +186,7 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +197,7 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 	if version := document.Text(change, "desiredMasterVersion"); version != "" {
 		return w.upgraded(c, version)
 	}
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	for member, v := range change {
@@ -223,7 +205,7 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 		if !known {
 			return nil, badRequest(fmt.Sprintf("Updates of %s are not supported by this simulation.", member))
 		}
-		c.Doc[at] = v
+		document.Place(c.Doc, at, v)
 	}
 	return w.views.begun(w.change(c, "UPDATE_CLUSTER")), nil
 }
@@ -234,7 +216,7 @@ func (w *masters) updateMaster(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -251,14 +233,14 @@ func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) 
 
 // upgrade begins to upgrade the control plane of a cluster.
 func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	version, refusal := versions.Master(asked)
 	if refusal == "" {
 		refusal = versions.CheckMaster(c.Master, version)
 	}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if refusal == "" {
 			refusal = versions.CheckNodes(p.Current, version, false)
 		}
@@ -268,14 +250,14 @@ func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
 	}
 	c.Goal = version
 	op := w.change(c, "UPGRADE_MASTER")
-	c.Until = w.Now.Add(w.Life(lifePlane))
+	c.Until = w.core.Now.Add(w.core.Life(lifePlane))
 	return op, nil
 }
 
 // change begins an operation on a cluster itself.
 func (w *masters) change(c *Cluster, kind string) *operation {
 	op := w.life.begin(c, nil, kind)
-	c.Status, c.Until = reconciling, w.Now.Add(w.Life(lifeChange))
+	c.Status, c.Until = reconciling, w.core.Now.Add(w.core.Life(lifeChange))
 	return op
 }
 
@@ -285,11 +267,11 @@ func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	if given, current := document.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
@@ -301,11 +283,11 @@ func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 
 // drop deletes a cluster with its node pools.
 func (w *masters) drop(x *project.Call) (*project.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	return w.views.begun(w.remove(c)), nil
@@ -315,7 +297,7 @@ func (w *masters) drop(x *project.Call) (*project.Answer, error) {
 func (w *masters) remove(c *Cluster) *operation {
 	op := w.change(c, "DELETE_CLUSTER")
 	c.Status = stopping
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		w.life.take(p, op, stopping)
 	}
 	return op

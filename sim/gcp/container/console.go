@@ -48,7 +48,7 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 	if body == nil {
 		body = document.Object{}
 	}
-	c := w.clusters.Get(clusterKey(want.Project, want.Location, want.Name))
+	c := w.rows.clusters.Get(clusterKey(want.Project, want.Location, want.Name))
 	if c == nil {
 		body["name"] = want.Name
 		made, err := w.masters.make(want.Project, want.Location, body, document.Objects(body, "nodePools"))
@@ -75,7 +75,7 @@ func (w *Service) give(c *Cluster, a Access) {
 		return
 	}
 	c.Access = a
-	w.clusters.Touch(c.key())
+	w.rows.clusters.Touch(c.key())
 }
 
 // PutAccess makes known how the API server of a cluster is reached.
@@ -89,12 +89,12 @@ func (k Console) PutAccess(cluster string, a Access) error {
 // DeleteCluster begins to delete a cluster with its node pools. It reports whether the cluster is gone.
 func (k Console) DeleteCluster(id, location, name string) (gone bool, err error) {
 	err = k.by(func(w *Service) error {
-		c := w.clusters.Get(clusterKey(id, location, name))
+		c := w.rows.clusters.Get(clusterKey(id, location, name))
 		gone = c == nil
 		if gone || c.Status == stopping {
 			return nil
 		}
-		if err := w.open(c); err != nil {
+		if err := open(c); err != nil {
 			return err
 		}
 		w.masters.remove(c)
@@ -111,9 +111,15 @@ func (k Console) UpgradeMaster(cluster, version string) error {
 	})
 }
 
-// UpgradePool upgrades the nodes of a node pool to a version; an empty one is that of the control plane, as GKE's automatic upgrades do.
+// UpgradePool upgrades the nodes of a node pool to a version; with an empty one GKE does it by itself, to that of the control plane.
 func (k Console) UpgradePool(pool, version string) error {
-	return k.UpdatePool(pool, document.Object{"nodeVersion": version})
+	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
+		op, err := w.agents.renew(c, p, document.Object{"nodeVersion": version})
+		if err == nil {
+			op.Automatic = version == ""
+		}
+		return err
+	})
 }
 
 // UpdatePool changes a node pool as a request of nodePools.update would.
@@ -167,7 +173,7 @@ func (k Console) Autoscale(pool string, nodes int) error {
 			if i < nodes%len(p.Groups) {
 				share++
 			}
-			w.resize(groupPath(c, g), share)
+			w.groups.resize(groupPath(c, g), share)
 		}
 		return nil
 	})
@@ -188,17 +194,17 @@ func (k Console) Repair(pool, node string) error {
 		if !document.Truth(p.Doc, "management.autoRepair") {
 			return fmt.Errorf("automatic repairs of node pool %s are off", p.Name)
 		}
-		if err := w.openPool(c, p); err != nil {
+		if err := openPool(c, p); err != nil {
 			return err
 		}
-		for _, n := range w.nodes.of(c, p) {
-			if n.Name != node {
+		for _, m := range w.groups.machinesOf(c, p) {
+			if m.Key != node {
 				continue
 			}
 			w.life.begin(c, p, "AUTO_REPAIR_NODES")
 			p.Repair = node
 			w.rolls.keepSizes(c, p)
-			w.life.leave(p, n)
+			w.nodes.Leave(p.Leaving, m)
 			return nil
 		}
 		return fmt.Errorf("node pool %s has no node %s", p.Name, node)
@@ -221,7 +227,7 @@ func (k Console) FailPool(pool, code, message string) error {
 
 func (k Console) onCluster(name string, f func(*Service, *Cluster) error) error {
 	return k.by(func(w *Service) error {
-		for _, c := range w.clusters.All() {
+		for _, c := range w.rows.clusters.All() {
 			if c.Name == name {
 				return f(w, c)
 			}
@@ -233,7 +239,7 @@ func (k Console) onCluster(name string, f func(*Service, *Cluster) error) error 
 func (k Console) onPool(name string, f func(*Service, *Cluster, *Pool) error) error {
 	cluster, pool, _ := strings.Cut(name, "/")
 	return k.onCluster(cluster, func(w *Service, c *Cluster) error {
-		if p := w.pools.Get(poolKey(c.key(), pool)); p != nil {
+		if p := w.rows.pools.Get(poolKey(c.key(), pool)); p != nil {
 			return f(w, c, p)
 		}
 		return fmt.Errorf("there is no node pool %s", name)

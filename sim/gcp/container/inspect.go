@@ -46,7 +46,7 @@ type InspectedMachine struct {
 // Inspect returns all clusters with their node pools and machines.
 func (w *Service) Inspect() []Inspected {
 	var out []Inspected
-	for _, c := range w.clusters.All() {
+	for _, c := range w.rows.clusters.All() {
 		out = append(out, w.inspectCluster(c))
 	}
 	return out
@@ -57,7 +57,7 @@ func (w *Service) inspectCluster(c *Cluster) Inspected {
 		Project: c.Project, Location: c.Location, Name: c.Name, Status: c.Status, Version: c.Master, Endpoint: c.Access.Endpoint,
 		Busy: c.Op != "",
 	}
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		out.Pools = append(out.Pools, w.inspect(c, p))
 	}
 	return out
@@ -85,12 +85,20 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 		}
 		out.Groups = append(out.Groups, shown)
 	}
-	machine := w.nodes.machineOf(c, p)
-	for _, n := range w.nodes.of(c, p) {
-		out.Machines = append(out.Machines, InspectedMachine{
-			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: p.Templates[n.Template].Version, Group: n.Group, Ready: w.nodes.ready(n),
-			Running:  n.running(),
-			Deleting: n.deleting(), Stale: p.stale(n), Alike: p.Templates[n.Template].Machine == machine, Leaving: p.Leaving[n.Name] != nil,
+	for _, g := range p.Groups {
+		out.Machines = append(out.Machines, w.inspectGroup(c, p, g)...)
+	}
+	return out
+}
+
+func (w *Service) inspectGroup(c *Cluster, p *Pool, g *group) []InspectedMachine {
+	var out []InspectedMachine
+	now := w.models.machineOf(c, p)
+	for _, n := range w.groups.Members(groupPath(c, g)) {
+		m, made := machineOf(c, p, groupPath(c, g), n), p.Templates[n.Template]
+		out = append(out, InspectedMachine{
+			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: made.Version, Group: m.Group, Ready: w.nodes.Ready(m), Running: m.Up,
+			Deleting: m.Deleting, Stale: m.Stale, Alike: made.Machine == now, Leaving: p.Leaving[n.Name] != nil,
 		})
 	}
 	return out

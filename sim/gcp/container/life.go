@@ -3,13 +3,14 @@ package container
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // The times that things take in life.
@@ -18,13 +19,12 @@ const (
 	lifeCreate = 4 * time.Minute
 	lifePlane  = 5 * time.Minute
 	lifeChange = 10 * time.Second
-	// lifeWatch is how often GKE looks at what goes on.
-	lifeWatch = 5 * time.Second
 	// lifeGiveUp is for how long GKE waits for machines of a node pool.
 	lifeGiveUp = 35 * time.Minute
-	// lifeDrain is for how long GKE respects the budgets of the pods on a node that it drains.
-	lifeDrain = time.Hour
 )
+
+// drain is how GKE drains nodes: for an hour it respects the budgets of their pods.
+var drain = managed.Drain{Limit: time.Hour, Late: managed.LateForces}
 
 // tickCluster brings a cluster to the present, and returns when it has to be looked at again.
 func (w *lifecycle) tickCluster(c *Cluster) time.Time {
@@ -32,20 +32,20 @@ func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 	switch {
 	case op == nil || op.Pool != "":
 		return time.Time{}
-	case c.Until.After(w.Now):
+	case c.Until.After(w.core.Now):
 		return c.Until
 	}
 	var conditions []Condition
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		if p.Op != "" {
-			return w.Now.Add(w.Life(lifeWatch))
+			return w.core.Now.Add(w.core.Life(managed.Watch))
 		}
 		conditions = append(conditions, p.Conditions...)
 	}
 	switch op.Type {
 	case "DELETE_CLUSTER":
 		w.end(c, op.Name, nil)
-		w.clusters.Delete(c.key())
+		w.rows.clusters.Delete(c.key())
 		return time.Time{}
 	case "UPGRADE_MASTER":
 		c.Master = c.Goal
@@ -59,20 +59,14 @@ func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 
 // tickPool brings a node pool to the present, and returns when it has to be looked at again.
 func (w *lifecycle) tickPool(p *Pool) time.Time {
-	c := w.clusters.Get(p.Cluster)
-	switch {
-	case c == nil || p.Op == "":
-		return time.Time{}
-	case p.Next.After(w.Now):
-		return p.Next
-	}
-	p.Next = w.Now.Add(w.Life(lifeWatch))
-	w.pools.Touch(p.key())
-	w.advance(c, p)
-	if p.Op == "" || w.pools.Get(p.key()) == nil {
+	c := w.rows.clusters.Get(p.Cluster)
+	if c == nil {
 		return time.Time{}
 	}
-	return p.Next
+	return w.nodes.Look(&p.Work, func() {
+		w.rows.pools.Touch(p.key())
+		w.advance(c, p)
+	})
 }
 
 // advance takes what an operation does to a node pool a step further.
@@ -82,14 +76,14 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 		return
 	}
 	if p.Until.IsZero() {
-		p.Until = w.Now.Add(w.Life(lifeGiveUp))
-		if err := w.nodes.model(c, p); err != nil {
+		p.Until = w.core.Now.Add(w.core.Life(lifeGiveUp))
+		if err := w.models.put(c, p); err != nil {
 			p.Roll = nil
 			w.finish(c, p, []Condition{{Code: "UNKNOWN", Canonical: "INVALID_ARGUMENT", Message: "Google Compute Engine: " + err.Error()}})
 			return
 		}
 	}
-	w.forget(c, p)
+	p.Leaving.Forget(living(w.groups.machinesOf(c, p)))
 	switch {
 	case p.Ending != nil:
 		w.rolls.wind(c, p)
@@ -102,45 +96,37 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	}
 }
 
-// forget drops what is noted of machines that are gone.
-func (w *lifecycle) forget(c *Cluster, p *Pool) {
-	here := map[string]bool{}
-	for _, n := range w.nodes.of(c, p) {
-		here[n.ID] = !n.deleting()
-	}
-	maps.DeleteFunc(p.Leaving, func(_ string, l *leaving) bool { return !here[l.ID] })
-}
-
 // repair creates a node again once it has drained, and opens it to pods when it is back.
 func (w *lifecycle) repair(c *Cluster, p *Pool) {
-	for _, n := range w.nodes.of(c, p) {
-		if n.Name != p.Repair {
+	for _, m := range w.groups.machinesOf(c, p) {
+		if m.Key != p.Repair {
 			continue
 		}
+		d := p.Leaving[m.Key]
 		switch {
-		case p.Leaving[n.Name] != nil && w.drained(p, n, false):
-			delete(p.Leaving, n.Name)
-			p.Broken = n.ID
-			w.recreate(n)
+		case d != nil && w.nodes.Drain(d, drain) == managed.Drained:
+			delete(p.Leaving, m.Key)
+			p.Broken = m.UID
+			w.groups.recreate(m)
 			return
-		case p.Leaving[n.Name] != nil, (n.ID == p.Broken || !w.nodes.ready(n)) && !state.Due(p.Until, w.Now):
+		case d != nil, (m.UID == p.Broken || !w.nodes.Ready(m)) && !core.Due(p.Until, w.core.Now):
 			return
 		}
-		w.nodes.cordon(n.ID, false)
+		w.nodes.Uncordon(m.UID)
 	}
 	p.Repair, p.Broken = "", ""
 }
 
 // remove drains the nodes of a node pool and deletes its groups.
 func (w *lifecycle) remove(c *Cluster, p *Pool) {
-	force := !document.Truth(p.Doc, "nodeDrainConfig.respectPdbDuringNodePoolDeletion")
-	left := false
+	how, left := drain, false
+	how.Force = !document.Truth(p.Doc, "nodeDrainConfig.respectPdbDuringNodePoolDeletion")
 	for _, g := range p.Groups {
 		if !w.groups.Exists(groupPath(c, g)) {
 			continue
 		}
 		left = true
-		if w.emptied(p, w.living(c, g), force) {
+		if w.emptied(p, living(w.groups.machines(c, p, g)), how) {
 			w.groups.Drop(groupPath(c, g))
 		}
 	}
@@ -151,19 +137,13 @@ func (w *lifecycle) remove(c *Cluster, p *Pool) {
 		_ = w.groups.DropTemplate(path) // one that another group uses stays
 	}
 	w.settled(c, p, nil)
-	w.pools.Delete(p.key())
+	w.rows.pools.Delete(p.key())
 }
 
 // emptied drains all of some machines and reports whether none has anything left.
-func (w *lifecycle) emptied(p *Pool, all []machine, force bool) bool {
-	empty := true
-	for _, n := range all {
-		if p.Leaving[n.Name] == nil {
-			w.leave(p, n)
-		}
-		empty = w.drained(p, n, force) && empty
-	}
-	return empty
+func (w *lifecycle) emptied(p *Pool, all []managed.Machine, how managed.Drain) bool {
+	w.nodes.Fewer(all, p.Leaving, len(all))
+	return len(w.nodes.Gone(all, p.Leaving, how)) == len(all)
 }
 
 // settle brings the groups of a node pool to the sizes that they shall have. Nodes that are too many are drained before they go.
@@ -178,78 +158,40 @@ func (w *lifecycle) settle(c *Cluster, p *Pool) {
 	case done:
 		w.dropZones(c, p)
 		w.finish(c, p, nil)
-	case state.Due(p.Until, w.Now):
+	case core.Due(p.Until, w.core.Now):
 		w.finish(c, p, w.trouble(c, p))
 	}
 }
 
 // size brings a group to the size that it shall have, and reports whether it is there with all its nodes ready.
 func (w *lifecycle) size(c *Cluster, p *Pool, g *group) bool {
-	path := groupPath(c, g)
-	living := w.living(c, g)
+	path, want, living := groupPath(c, g), *g.Want, living(w.groups.machines(c, p, g))
 	w.letGo(p, living)
 	drains := 0
-	for _, n := range living {
-		if p.Leaving[n.Name] != nil {
+	for _, m := range living {
+		if p.Leaving[m.Key] != nil {
 			drains++
 		}
 	}
-	if w.groups.Size(path) < *g.Want {
-		w.resize(path, *g.Want)
+	if w.groups.Size(path) < want {
+		w.groups.resize(path, want)
 	}
-	w.fewer(p, living, len(living)-drains-*g.Want)
-	return drains == 0 && len(w.machines(path)) == *g.Want && w.nodes.readyOf(living) == *g.Want
+	w.nodes.Fewer(byChance(living), p.Leaving, len(living)-drains-want)
+	return drains == 0 && len(w.groups.machines(c, p, g)) == want && w.nodes.CountReady(living) == want
 }
 
-// fewer begins to drain as many machines, chosen at random.
-func (w *lifecycle) fewer(p *Pool, living []machine, many int) {
-	order := slices.Clone(living)
-	slices.SortFunc(order, func(a, b machine) int {
-		return cmp.Compare(sim.Seed(0).Hex(8, a.Name, a.ID), sim.Seed(0).Hex(8, b.Name, b.ID))
+// byChance returns machines in the order in which GKE takes them.
+func byChance(machines []managed.Machine) []managed.Machine {
+	return slices.SortedFunc(slices.Values(machines), func(a, b managed.Machine) int {
+		return cmp.Compare(sim.Seed(0).Hex(8, a.Key, a.UID), sim.Seed(0).Hex(8, b.Key, b.UID))
 	})
-	for _, n := range order {
-		if many > 0 && p.Leaving[n.Name] == nil {
-			w.leave(p, n)
-			many--
-		}
-	}
-}
-
-// leave begins to drain a machine.
-func (w *lifecycle) leave(p *Pool, n machine) {
-	p.Leaving[n.Name] = &leaving{ID: n.ID, Since: w.Now}
-	w.nodes.cordon(n.ID, true)
-}
-
-// drained reports whether nothing is left on a machine that has to go, or whether it has had its time; by force the budgets of the pods do
-// not count.
-func (w *lifecycle) drained(p *Pool, n machine, force bool) bool {
-	l := p.Leaving[n.Name]
-	switch {
-	case l == nil:
-		return false
-	case !l.Drained.IsZero():
-		return true
-	case w.nodes.drained(n.ID, l.Since, force || !w.Now.Before(l.Since.Add(w.Life(lifeDrain)))):
-		l.Drained = w.Now
-		return true
-	}
-	return false
 }
 
 // letGo deletes the machines that have drained.
-func (w *lifecycle) letGo(p *Pool, living []machine) {
-	for _, n := range living {
-		if w.drained(p, n, false) {
-			w.takeOut(n)
-			delete(p.Leaving, n.Name)
-		}
+func (w *lifecycle) letGo(p *Pool, living []managed.Machine) {
+	for _, m := range w.nodes.Gone(living, p.Leaving, drain) {
+		w.groups.takeOut(m)
 	}
-}
-
-// living are the machines of a group that are not being deleted.
-func (w *lifecycle) living(c *Cluster, g *group) []machine {
-	return slices.DeleteFunc(w.machines(groupPath(c, g)), func(n machine) bool { return n.deleting() })
 }
 
 // dropZones deletes the empty groups of zones that the node pool has left.
@@ -270,11 +212,11 @@ func (w *lifecycle) trouble(c *Cluster, p *Pool) []Condition {
 	for _, g := range p.Groups {
 		size := w.groups.Size(groupPath(c, g))
 		want += size
-		all := w.living(c, g)
-		ready += w.nodes.readyOf(all)
-		for _, n := range all {
-			if len(n.Failures) > 0 {
-				return []Condition{w.stockout(n, size, all)}
+		machines := living(w.groups.machines(c, p, g))
+		ready += w.nodes.CountReady(machines)
+		for _, m := range w.groups.Members(groupPath(c, g)) {
+			if len(m.Failures) > 0 && !machineOf(c, p, "", m).Deleting {
+				return []Condition{w.stockout(m, size, machines)}
 			}
 		}
 	}
@@ -284,10 +226,10 @@ func (w *lifecycle) trouble(c *Cluster, p *Pool) []Condition {
 }
 
 // stockout is the condition for a machine that Compute Engine can't create.
-func (w *lifecycle) stockout(n machine, size int, all []machine) Condition {
+func (w *lifecycle) stockout(n compute.Member, size int, machines []managed.Machine) Condition {
 	up := 0
-	for _, one := range all {
-		if one.running() {
+	for _, m := range machines {
+		if m.Up {
 			up++
 		}
 	}

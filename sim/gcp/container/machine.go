@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -32,22 +33,13 @@ func baseName(c *Cluster, p *Pool) string {
 }
 
 // groupName returns the name of a new group of a node pool.
-func (w *nodes) groupName(c *Cluster, p *Pool, zone string) string {
-	return baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, zone, w.NextNumber("gke-group")) + groupSuffix
+func (w *models) groupName(c *Cluster, p *Pool, zone string) string {
+	return baseName(c, p) + "-" + w.core.Seed.Hex(8, c.ID, p.Name, zone, w.core.NextNumber("gke-group")) + groupSuffix
 }
 
-// of are the machines of a node pool.
-func (w *nodes) of(c *Cluster, p *Pool) []machine {
-	var out []machine
-	for _, g := range p.Groups {
-		out = append(out, w.machines(groupPath(c, g))...)
-	}
-	return out
-}
-
-// model gives the groups of a node pool what machines are created from that come from now on. The old groups of a blue-green upgrade keep
+// put gives the groups of a node pool what machines are created from that come from now on. The old groups of a blue-green upgrade keep
 // what they have. The error is Compute Engine's.
-func (w *nodes) model(c *Cluster, p *Pool) error {
+func (w *models) put(c *Cluster, p *Pool) error {
 	path, err := w.template(c, p)
 	if err != nil {
 		return err
@@ -60,7 +52,7 @@ func (w *nodes) model(c *Cluster, p *Pool) error {
 		if g.Want != nil {
 			size = *g.Want
 		}
-		if err := w.putGroup(c, g, path, size); err != nil {
+		if err := w.groups.putGroup(c, g, path, size); err != nil {
 			return err
 		}
 	}
@@ -68,13 +60,17 @@ func (w *nodes) model(c *Cluster, p *Pool) error {
 }
 
 // template returns the path of the instance template of what a node pool is now, and creates it where there is none.
-func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
-	name := baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, "template", p.Number, p.Revision)
-	path := project.Global(c.Project, "instanceTemplates", name)
+func (w *models) template(c *Cluster, p *Pool) (string, error) {
+	name := baseName(c, p) + "-" + w.core.Seed.Hex(8, c.ID, p.Name, "template", p.Number, p.Revision)
+	region, _ := placeOf(c.Location)
+	if w.globalTemplates {
+		region = ""
+	}
+	path := compute.TemplatePath(c.Project, region, name)
 	if _, exists := p.Templates[path]; exists {
 		return path, nil
 	}
-	if _, err := w.groups.PutTemplate(c.Project, document.Object{"name": name, "properties": w.properties(c, p)}); err != nil {
+	if _, err := w.groups.PutTemplate(c.Project, region, document.Object{"name": name, "properties": w.properties(c, p)}); err != nil {
 		return "", err
 	}
 	if p.Templates == nil {
@@ -85,16 +81,18 @@ func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
 }
 
 // machineOf is what tells the machines apart that a node pool would create now.
-func (w *nodes) machineOf(c *Cluster, p *Pool) string {
+func (w *models) machineOf(c *Cluster, p *Pool) string {
 	of := w.properties(c, p)
 	return document.Written([]any{of["machineType"], of["disks"], document.Under(p.Doc, "config.linuxNodeConfig")})
 }
 
 // prune forgets the templates that no machine was created from any more, and deletes them.
-func (w *nodes) prune(c *Cluster, p *Pool) {
+func (w *models) prune(c *Cluster, p *Pool) {
 	used := map[string]bool{}
-	for _, n := range w.of(c, p) {
-		used[n.Template] = true
+	for _, g := range p.Groups {
+		for _, m := range w.groups.Members(groupPath(c, g)) {
+			used[m.Template] = true
+		}
 	}
 	for path, m := range p.Templates {
 		if !used[path] && m.Generation != p.Generation && w.groups.DropTemplate(path) == nil {
@@ -104,7 +102,7 @@ func (w *nodes) prune(c *Cluster, p *Pool) {
 }
 
 // properties are those of the instance template of a node pool.
-func (w *nodes) properties(c *Cluster, p *Pool) document.Object {
+func (w *models) properties(c *Cluster, p *Pool) document.Object {
 	config := document.Under(p.Doc, "config")
 	labels := document.Overlaid(document.Pairs(config, "resourceLabels"), map[string]string{
 		"goog-gke-node": "", "goog-k8s-cluster-name": c.Name, "goog-k8s-cluster-location": c.Location, "goog-k8s-node-pool-name": p.Name,
@@ -147,7 +145,7 @@ const (
 )
 
 // image returns the name of the image of the nodes that a node pool is to have, and publishes it.
-func (w *nodes) image(p *Pool) string {
+func (w *models) image(p *Pool) string {
 	name, arch := imageName(p, p.Wanted), "X86_64"
 	if armed(p) {
 		arch = "ARM64"
@@ -194,7 +192,7 @@ func joined(labels map[string]string) string {
 }
 
 // labels are those that a node registers with: GKE's own, and the pool's.
-func (w *nodes) labels(p *Pool) map[string]string {
+func (w *models) labels(p *Pool) map[string]string {
 	config := document.Under(p.Doc, "config")
 	machine := document.Text(config, "machineType")
 	system := "cos"

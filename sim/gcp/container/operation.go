@@ -6,10 +6,12 @@ import (
 
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // States of operations.
 const (
+	opPending  = "PENDING"
 	opRunning  = "RUNNING"
 	opAborting = "ABORTING"
 	opDone     = "DONE"
@@ -17,6 +19,13 @@ const (
 
 // operationsKept is for how long operations can be read after they have ended.
 const operationsKept = 24 * time.Hour
+
+const (
+	// pendingShare is how many of the operations on node pools do not run at once, as recorded traffic has it; those on clusters do.
+	pendingShare = 0.75
+	// lifePending is how long these wait.
+	lifePending = 2 * time.Second
+)
 
 // The canonical codes of failures, as numbers.
 const (
@@ -27,15 +36,18 @@ const (
 
 // start keeps a new operation on a cluster, or on one of its node pools.
 func (w *lifecycle) start(c *Cluster, p *Pool, kind string) *operation {
-	n := w.NextNumber("gke-operation")
+	n := w.core.NextNumber("gke-operation")
 	op := &operation{
-		Project: c.Project, Location: c.Location, Type: kind, Cluster: c.key(), Status: opRunning, Start: w.Now,
-		Name: fmt.Sprintf("operation-%d-%s", w.Now.UnixMilli(), w.Seed.UUID("gke-operation", n)),
+		Project: c.Project, Location: c.Location, Type: kind, Cluster: c.key(), Status: opRunning, Start: w.core.Now,
+		Name: fmt.Sprintf("operation-%d-%s", w.core.Now.UnixMilli(), w.core.Seed.UUID("gke-operation", n)),
 	}
 	if p != nil {
-		op.Pool = p.Name
+		op.Pool, op.Begins = p.Name, w.core.Now
+		if w.core.Seed.Chance("gke-pending", n) < pendingShare {
+			op.Begins = w.core.Now.Add(w.core.Life(lifePending))
+		}
 	}
-	w.operations.Put(op.key(), op)
+	w.rows.operations.Put(op.key(), op)
 	return op
 }
 
@@ -47,27 +59,27 @@ func (w *lifecycle) begin(c *Cluster, p *Pool, kind string) *operation {
 		c.Status = reconciling
 		w.take(p, op, reconciling)
 	}
-	w.touchCluster(c)
+	w.rows.touchCluster(c)
 	return op
 }
 
 // beside starts an operation that has done already what it is for, and beside which others may run.
 func (w *lifecycle) beside(c *Cluster, p *Pool, kind string) *operation {
 	op := w.start(c, p, kind)
-	op.Until = w.Now.Add(w.Life(lifeChange))
+	op.Until = w.core.Now.Add(w.core.Life(lifeChange))
 	return op
 }
 
 // take lets an operation act on a node pool.
 func (w *lifecycle) take(p *Pool, op *operation, status string) {
-	p.Op, p.Status, p.Next, p.Until = op.Name, status, w.Now.Add(w.Life(lifeWatch)), time.Time{}
-	p.Leaving = map[string]*leaving{}
-	w.touchPool(p)
+	p.Status = status
+	p.Work = managed.Work{Op: op.Name, Next: w.core.Now.Add(w.core.Life(managed.Watch)), Leaving: managed.Departures{}}
+	w.rows.touchPool(p)
 }
 
 // of returns an operation by its name, nil if it is gone.
 func (w *lifecycle) of(c *Cluster, name string) *operation {
-	return w.operations.Get("projects/" + c.Project + "/locations/" + c.Location + "/operations/" + name)
+	return w.rows.operations.Get("projects/" + c.Project + "/locations/" + c.Location + "/operations/" + name)
 }
 
 // end ends an operation; the conditions are why it failed.
@@ -77,7 +89,7 @@ func (w *lifecycle) end(c *Cluster, name string, conditions []Condition) {
 		return
 	}
 	aborted := op.Status == opAborting
-	op.Status, op.End = opDone, w.Now
+	op.Status, op.End = opDone, w.core.Now
 	if aborted {
 		conditions = []Condition{{Canonical: "CANCELLED", Message: "Operation was aborted."}}
 	}
@@ -91,7 +103,7 @@ func (w *lifecycle) end(c *Cluster, name string, conditions []Condition) {
 			op.Code = codeCancelled
 		}
 	}
-	w.operations.Touch(op.key())
+	w.rows.operations.Touch(op.key())
 }
 
 // finish ends what an operation does to a node pool. The operation ends with it, unless it is one on the whole cluster. A node pool is not
@@ -100,7 +112,7 @@ func (w *lifecycle) finish(c *Cluster, p *Pool, conditions []Condition) {
 	p.Status, p.Conditions = running, conditions
 	if len(conditions) > 0 {
 		p.Status = runningWithError
-		if w.kept(c, p) > 0 && w.nodes.readyOf(w.nodes.of(c, p)) == 0 {
+		if w.kept(c, p) > 0 && w.nodes.CountReady(w.groups.machinesOf(c, p)) == 0 {
 			p.Status = failed
 		}
 	}
@@ -122,8 +134,8 @@ func (w *lifecycle) settled(c *Cluster, p *Pool, conditions []Condition) {
 	for _, g := range p.Groups {
 		g.Want = nil
 	}
-	p.Op, p.Next, p.Until, p.Leaving, p.Ending, p.Repair = "", time.Time{}, time.Time{}, nil, nil, ""
-	w.touchPool(p)
+	p.Work, p.Ending, p.Repair = managed.Work{}, nil, ""
+	w.rows.touchPool(p)
 	if op := w.of(c, name); op != nil && op.Pool != "" {
 		w.end(c, name, conditions)
 		w.release(c)
@@ -133,7 +145,7 @@ func (w *lifecycle) settled(c *Cluster, p *Pool, conditions []Condition) {
 // release lets other operations begin on a cluster.
 func (w *lifecycle) release(c *Cluster) {
 	c.Op, c.Until, c.Status = "", time.Time{}, running
-	w.touchCluster(c)
+	w.rows.touchCluster(c)
 }
 
 // cancel aborts an upgrade of nodes: what was done stays, and nodes that were cordoned take pods again. A blue-green upgrade is paused: its
@@ -141,17 +153,13 @@ func (w *lifecycle) release(c *Cluster) {
 func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 	if op := w.of(c, p.Op); op != nil {
 		op.Status = opAborting
-		w.operations.Touch(op.key())
+		w.rows.operations.Touch(op.key())
 	}
 	if p.Roll != nil && p.Roll.Blue == nil {
 		w.rolls.end(p, nil)
 		return
 	}
-	for _, n := range w.nodes.of(c, p) {
-		if p.Leaving[n.Name] != nil {
-			w.nodes.cordon(n.ID, false)
-		}
-	}
+	w.nodes.Stay(w.groups.machinesOf(c, p), p.Leaving)
 	w.finish(c, p, nil)
 }
 
@@ -159,17 +167,17 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 func (w *lifecycle) tickOperation(op *operation) time.Time {
 	switch {
 	case op.Status == opDone:
-		if op.End.Add(operationsKept).Before(w.Now) {
-			w.operations.Delete(op.key())
+		if op.End.Add(operationsKept).Before(w.core.Now) {
+			w.rows.operations.Delete(op.key())
 		}
 		return time.Time{}
 	case op.Until.IsZero():
 		return time.Time{}
-	case op.Until.After(w.Now):
+	case op.Until.After(w.core.Now):
 		return op.Until
 	}
-	op.Status, op.End = opDone, w.Now
-	w.operations.Touch(op.key())
+	op.Status, op.End = opDone, w.core.Now
+	w.rows.operations.Touch(op.key())
 	return time.Time{}
 }
 
@@ -183,7 +191,7 @@ func (w *Service) getOperation(x *project.Call) (*project.Answer, error) {
 
 // operation finds the operation that a request is about.
 func (w *Service) operation(x *project.Call) (*operation, error) {
-	op := w.operations.Get("projects/" + x.Vars["project"] + "/locations/" + x.Vars["location"] + "/operations/" + x.Vars["operation"])
+	op := w.rows.operations.Get("projects/" + x.Vars["project"] + "/locations/" + x.Vars["location"] + "/operations/" + x.Vars["operation"])
 	if op == nil {
 		return nil, notFound(placed(x.Vars["project"], x.Vars["location"]) + "/operations/" + x.Vars["operation"])
 	}
@@ -192,12 +200,12 @@ func (w *Service) operation(x *project.Call) (*operation, error) {
 
 func (w *Service) listOperations(x *project.Call) (*project.Answer, error) {
 	all := map[string][]any{}
-	for _, op := range w.operations.All() {
+	for _, op := range w.rows.operations.All() {
 		if op.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == op.Location) {
 			all[op.Location] = append(all[op.Location], w.views.operation(op))
 		}
 	}
-	return w.listed(x, "operations", all)
+	return w.find.listed(x, "operations", all)
 }
 
 // cancelOperation aborts an upgrade of nodes. Other operations can't be cancelled.
@@ -206,8 +214,8 @@ func (w *Service) cancelOperation(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := w.clusters.Get(op.Cluster)
-	p := w.pools.Get(poolKey(op.Cluster, op.Pool))
+	c := w.rows.clusters.Get(op.Cluster)
+	p := w.rows.pools.Get(poolKey(op.Cluster, op.Pool))
 	if op.Type != "UPGRADE_NODES" || c == nil || p == nil || p.Op != op.Name {
 		return nil, precondition("Operation %s is not cancellable.", op.Name)
 	}
@@ -217,11 +225,11 @@ func (w *Service) cancelOperation(x *project.Call) (*project.Answer, error) {
 
 // Keep keeps an operation of an earlier state about which nothing is done, so that it can be read.
 func (w *Service) Keep(from *Service, name string) {
-	for key, op := range from.operations.All() {
-		if op.Name == name && w.operations.Get(key) == nil {
+	for key, op := range from.rows.operations.All() {
+		if op.Name == name && w.rows.operations.Get(key) == nil {
 			kept := *op
-			kept.Until = w.Now.Add(w.Life(lifeChange))
-			w.operations.Put(key, &kept)
+			kept.Until = w.core.Now.Add(w.core.Life(lifeChange))
+			w.rows.operations.Put(key, &kept)
 		}
 	}
 }

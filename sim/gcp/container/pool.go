@@ -12,7 +12,7 @@ import (
 )
 
 func (w *agents) get(x *project.Call) (*project.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -20,13 +20,13 @@ func (w *agents) get(x *project.Call) (*project.Answer, error) {
 }
 
 func (w *agents) list(x *project.Call) (*project.Answer, error) {
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
 	d := document.Object{}
 	var all []any
-	for _, p := range w.poolsOf(c) {
+	for _, p := range w.rows.poolsOf(c) {
 		all = append(all, w.views.pool(c, p))
 	}
 	put(d, "nodePools", all)
@@ -39,7 +39,7 @@ func (w *agents) create(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.cluster(x)
+	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
-	w.pools.Put(p.key(), p)
+	w.rows.pools.Put(p.key(), p)
 	op := w.life.begin(c, p, "CREATE_NODE_POOL")
 	p.Status = provisioning
 	return op, nil
@@ -72,7 +72,7 @@ func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
 // make checks a new node pool. It is not kept.
 func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
 	name := document.Text(d, "name")
-	if w.pools.Get(poolKey(c.key(), name)) != nil {
+	if w.rows.pools.Get(poolKey(c.key(), name)) != nil {
 		return nil, alreadyExists(c.path() + "/nodePools/" + name)
 	}
 	version, refusal := versions.Node(document.Text(d, "version"), c.Master)
@@ -91,7 +91,7 @@ func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
 	}
 	delete(d, "version")
 	p := &Pool{
-		Cluster: c.key(), Name: name, Number: w.NextNumber("gke-pool"), Doc: d, Current: version, Wanted: version,
+		Cluster: c.key(), Name: name, Number: w.core.NextNumber("gke-pool"), Doc: d, Current: version, Wanted: version,
 		Size: number(d, "initialNodeCount"), Generation: 1, Last: 1, Revision: 1,
 	}
 	w.zones(c, p)
@@ -103,7 +103,7 @@ func (w *agents) zones(c *Cluster, p *Pool) {
 	for _, zone := range p.zones() {
 		if !slices.ContainsFunc(p.Groups, func(g *group) bool { return g.Zone == zone }) {
 			size := p.Size
-			p.Groups = append(p.Groups, &group{Zone: zone, Name: w.nodes.groupName(c, p, zone), Want: &size})
+			p.Groups = append(p.Groups, &group{Zone: zone, Name: w.models.groupName(c, p, zone), Want: &size})
 		}
 	}
 }
@@ -124,7 +124,7 @@ func checkMachines(d document.Object) string {
 
 // drop deletes a node pool.
 func (w *agents) drop(x *project.Call) (*project.Answer, error) {
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (w *agents) drop(x *project.Call) (*project.Answer, error) {
 
 // remove begins to delete a node pool of a cluster at rest.
 func (w *agents) remove(c *Cluster, p *Pool) (*operation, error) {
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "DELETE_NODE_POOL")
@@ -151,7 +151,7 @@ func (w *agents) setSize(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (w *agents) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
 	if err := badRequest(nodeconfig.CheckSize(nodes)); err != nil {
 		return nil, err
 	}
-	if err := w.openPool(c, p); err != nil {
+	if err := openPool(c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "SET_NODE_POOL_SIZE")
@@ -188,7 +188,7 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err := badRequest(nodeconfig.CheckAutoscaling(given)); err != nil {
 		return nil, err
 	}
-	if err := w.openPool(c, p); err != nil {
+	if err := openPool(c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPDATE_CLUSTER")
@@ -210,7 +210,7 @@ func (w *agents) setManagement(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +222,6 @@ func (w *agents) setManagement(x *project.Call) (*project.Answer, error) {
 		return nil, err
 	}
 	p.Doc["management"] = given
-	w.touchPool(p)
+	w.rows.touchPool(p)
 	return w.views.begun(w.life.beside(c, p, "SET_NODE_POOL_MANAGEMENT")), nil
 }

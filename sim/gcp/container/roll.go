@@ -1,8 +1,11 @@
 package container
 
 import (
+	"slices"
+
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 const strategyBlueGreen = "BLUE_GREEN"
@@ -62,7 +65,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 		if w.zone(c, p, g) {
 			continue
 		}
-		if state.Due(p.Until, w.Now) && len(p.Leaving) == 0 {
+		if core.Due(p.Until, w.core.Now) && len(p.Leaving) == 0 {
 			w.end(p, w.life.trouble(c, p))
 		}
 		return
@@ -74,7 +77,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 func (w *rolls) done(c *Cluster, p *Pool) {
 	p.Current, p.Roll, p.Former = p.Wanted, nil, nil
 	w.life.dropZones(c, p)
-	w.nodes.prune(c, p)
+	w.models.prune(c, p)
 	w.life.finish(c, p, nil)
 }
 
@@ -85,70 +88,35 @@ func (w *rolls) count(c *Cluster, p *Pool) {
 		return
 	}
 	op.Total, op.Done = 0, 0
-	for _, g := range p.Groups {
-		old, fresh, _ := w.survey(p, w.life.living(c, g))
-		op.Total += len(old) + fresh
-		op.Done += fresh
+	for _, m := range living(w.groups.machinesOf(c, p)) {
+		op.Total++
+		if !m.Stale {
+			op.Done++
+		}
 	}
-	w.operations.Touch(op.key())
+	w.rows.operations.Touch(op.key())
 }
 
 // zone takes the upgrade of one group a step further, and reports whether it is done: new nodes come first; as far as enough nodes are
 // ready, old ones are cordoned and drained; an empty one is deleted.
 func (w *rolls) zone(c *Cluster, p *Pool, g *group) bool {
-	path, want, living := groupPath(c, g), *g.Want, w.life.living(c, g)
-	old, fresh, ready := w.survey(p, living)
-	if len(old) == 0 {
+	machines := living(w.groups.machines(c, p, g))
+	if !slices.ContainsFunc(machines, func(m managed.Machine) bool { return m.Stale }) {
 		return w.life.size(c, p, g)
 	}
-	for _, n := range old {
-		switch {
-		case p.Leaving[n.Name] != nil && w.life.drained(p, n, false):
-			w.takeOut(n)
-			delete(p.Leaving, n.Name)
-			p.Until = w.Now.Add(w.Life(lifeGiveUp))
-			continue
-		case p.Leaving[n.Name] == nil && w.mayLeave(p, n, ready, want):
-			if w.nodes.ready(n) {
-				ready--
-			}
-			w.life.leave(p, n)
-		}
+	turn := w.nodes.Roll(machines, p.Leaving, managed.Roll{
+		Want: *g.Want, Missing: p.Roll.Missing, AtOnce: p.Roll.Surge + p.Roll.Missing, Drain: drain,
+	})
+	for _, m := range turn.Drained {
+		w.groups.takeOut(m)
+		p.Until = w.core.Now.Add(w.core.Life(lifeGiveUp))
 	}
-	left := len(w.life.living(c, g)) - fresh
-	next := want + min(p.Roll.Surge, left)
-	if w.groups.Size(path) < next {
-		w.resize(path, next)
+	path, left := groupPath(c, g), len(turn.Old)-len(turn.Drained)
+	if next := *g.Want + min(p.Roll.Surge, left); w.groups.Size(path) < next {
+		w.groups.resize(path, next)
 	}
 	return false
 }
-
-// mayLeave reports whether an old node may be drained: no more than surge and unavailability allow at a time, and while enough nodes are
-// ready without it.
-func (w *rolls) mayLeave(p *Pool, n machine, ready, want int) bool {
-	if len(p.Leaving) >= p.Roll.Surge+p.Roll.Missing {
-		return false
-	}
-	return !w.nodes.ready(n) || ready-1 >= want-p.Roll.Missing
-}
-
-// survey divides the machines of a group: the old ones, how many are of the current generation, and how many take pods.
-func (w *rolls) survey(p *Pool, living []machine) (old []machine, fresh, ready int) {
-	for _, n := range living {
-		if p.stale(n) {
-			old = append(old, n)
-		} else {
-			fresh++
-		}
-		if w.nodes.ready(n) && p.Leaving[n.Name] == nil {
-			ready++
-		}
-	}
-	return old, fresh, ready
-}
-
-// stale reports a machine that was created as an earlier generation.
-func (p *Pool) stale(n machine) bool { return p.Templates[n.Template].Generation != p.Generation }
 
 // unfinished reports whether a node pool has nodes of another generation than it is to have, as an upgrade leaves them that failed or was
 // cancelled.
@@ -156,12 +124,7 @@ func (w *rolls) unfinished(c *Cluster, p *Pool) bool {
 	if p.Roll != nil {
 		return true
 	}
-	for _, n := range w.nodes.of(c, p) {
-		if !n.deleting() && p.stale(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.groups.machinesOf(c, p), func(m managed.Machine) bool { return !m.Deleting && m.Stale })
 }
 
 // back begins a rollback to what the node pool was before its last upgrade.

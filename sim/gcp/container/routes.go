@@ -3,6 +3,7 @@ package container
 import (
 	"net/http"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -40,7 +41,7 @@ func route(method, path, name, may string, run func(*Service, *project.Call) (*p
 
 func clusterRoutes() []project.Route[*Service] {
 	r := func(method, path, name, may string, f func(*masters, *project.Call) (*project.Answer, error)) project.Route[*Service] {
-		return route(method, path, clusterNames+name, may, project.Via(func(w *Service) *masters { return w.masters }, f))
+		return route(method, path, clusterNames+name, may, core.Via(func(w *Service) *masters { return w.masters }, f))
 	}
 	return []project.Route[*Service]{
 		r(http.MethodGet, clustersPath, "list", mayList, (*masters).list),
@@ -56,12 +57,13 @@ func clusterRoutes() []project.Route[*Service] {
 
 func poolRoutes() []project.Route[*Service] {
 	r := func(method, path, name, may string, f func(*agents, *project.Call) (*project.Answer, error)) project.Route[*Service] {
-		return route(method, path, poolNames+name, may, project.Via(func(w *Service) *agents { return w.agents }, f))
+		return route(method, path, poolNames+name, may, core.Via(func(w *Service) *agents { return w.agents }, f))
 	}
 	return []project.Route[*Service]{
 		r(http.MethodGet, poolsPath, "list", mayGet, (*agents).list),
 		r(http.MethodPost, poolsPath, "create", mayUpdate, (*agents).create),
 		r(http.MethodGet, poolPath, "get", mayGet, (*agents).get),
+		r(http.MethodGet, poolPath+":fetchNodePoolUpgradeInfo", "fetchNodePoolUpgradeInfo", mayGet, (*agents).upgrades),
 		r(http.MethodPut, poolPath, "update", mayUpdate, (*agents).update),
 		r(http.MethodDelete, poolPath, "delete", mayUpdate, (*agents).drop),
 		r(http.MethodPost, poolPath+":setSize", "setSize", mayUpdate, (*agents).setSize),

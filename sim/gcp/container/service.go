@@ -10,86 +10,153 @@
 package container
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // bodies are what requests may hold.
-var bodies = shapes.ReadShapes(shapes.Container)
+var bodies = shapes.Shapes{Shapes: core.ReadShapes(shapes.Container)}
+
+// Behaviour is where GKE is not the same everywhere, or where nothing public says how it is. The zero Behaviour is GKE as its recorded
+// traffic shows it.
+type Behaviour struct {
+	// GlobalTemplates makes the instance templates of node pools global, as those of clusters before 1.29.8 are.
+	GlobalTemplates bool
+	// HidesUpgrades leaves upgrades of nodes out of what a node pool shows of its upgrades.
+	HidesUpgrades bool
+}
 
 // Service is GKE with all that it holds. Its operations run one at a time.
 type Service struct {
-	*project.Core
-	compute *compute.Service
-	groups  compute.Managers
-
-	clusters   *sim.Table[Cluster]
-	pools      *sim.Table[Pool]
-	operations *sim.Table[operation]
+	core   *project.Core
+	rows   *rows
+	find   *finder
+	groups groups
 
 	masters *masters
 	agents  *agents
 	life    *lifecycle
 	rolls   *rolls
-	nodes   *nodes
+	models  *models
+	nodes   *managed.Nodes
 	views   *views
 }
 
-// The parts of the service, by what they decide. Each embeds the Service, which holds the tables.
+// The parts of the service, by what they decide. Each holds the parts that it uses.
 type (
+	// finder finds the objects of a request.
+	finder struct {
+		core *project.Core
+		rows *rows
+	}
 	// masters are the operations on clusters, agents those on node pools.
-	masters struct{ *Service }
-	agents  struct{ *Service }
-	// lifecycle is what goes on over time: operations, and node pools that are brought to their size. rolls are upgrades of nodes.
-	lifecycle struct{ *Service }
-	rolls     struct{ *Service }
-	// nodes are the machines of node pools.
-	nodes struct{ *Service }
+	masters struct {
+		core   *project.Core
+		rows   *rows
+		find   *finder
+		agents *agents
+		life   *lifecycle
+		views  *views
+	}
+	agents struct {
+		core          *project.Core
+		rows          *rows
+		find          *finder
+		life          *lifecycle
+		models        *models
+		rolls         *rolls
+		views         *views
+		hidesUpgrades bool
+	}
 	// views are clusters, node pools and operations as clients see them.
-	views struct{ *Service }
+	views struct {
+		core   *project.Core
+		rows   *rows
+		groups groups
+	}
 )
 
+// lifecycle is what goes on over time: operations, and node pools that are brought to their size.
+type lifecycle struct {
+	core   *project.Core
+	rows   *rows
+	groups groups
+	nodes  *managed.Nodes
+	models *models
+	rolls  *rolls
+}
+
+// rolls are upgrades of nodes.
+type rolls struct {
+	core   *project.Core
+	rows   *rows
+	groups groups
+	nodes  *managed.Nodes
+	models *models
+	life   *lifecycle
+}
+
+// models are what the machines of node pools are created from, and what they and their nodes learn from GKE.
+type models struct {
+	core            *project.Core
+	rows            *rows
+	compute         *compute.Service
+	groups          groups
+	nodes           *managed.Nodes
+	globalTemplates bool
+}
+
 // New returns the empty service.
-func New(core *project.Core, c *compute.Service) *Service {
-	w := &Service{
-		Core: core, compute: c, groups: c.Managers(),
-		clusters: sim.NewTable[Cluster]("gke-cluster/"), pools: sim.NewTable[Pool]("gke-pool/"),
-		operations: sim.NewTable[operation]("gke-operation/"),
+func New(base *project.Core, c *compute.Service, b Behaviour) *Service {
+	stored := &rows{
+		clusters: core.NewTable[Cluster]("gke-cluster/"), pools: core.NewTable[Pool]("gke-pool/"),
+		operations: core.NewTable[operation]("gke-operation/"),
 	}
-	w.masters, w.agents, w.life, w.rolls = &masters{w}, &agents{w}, &lifecycle{w}, &rolls{w}
-	w.nodes, w.views = &nodes{w}, &views{w}
-	c.NodeOf = w.nodes.nodeOf
+	beneath, nodes := groups{c.Managers()}, managed.NewNodes(base.State)
+	made := &models{base, stored, c, beneath, nodes, b.GlobalTemplates}
+	rolls := &rolls{core: base, rows: stored, groups: beneath, nodes: nodes, models: made}
+	rolls.life = &lifecycle{base, stored, beneath, nodes, made, rolls}
+	find, shown := &finder{base, stored}, &views{base, stored, beneath}
+	pools := &agents{base, stored, find, rolls.life, made, rolls, shown, b.HidesUpgrades}
+	w := &Service{
+		core: base, rows: stored, find: find, groups: beneath, masters: &masters{base, stored, find, pools, rolls.life, shown}, agents: pools,
+		life: rolls.life, rolls: rolls, models: made, nodes: nodes, views: shown,
+	}
+	c.NodeOf = w.models.nodeOf
 	return w
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() state.Tables { return state.Tables{w.clusters, w.pools, w.operations} }
+func (w *Service) Tables() core.Tables {
+	return core.Tables{w.rows.clusters, w.rows.pools, w.rows.operations}
+}
 
 // Tick brings the service to the present and returns when something is due next; the zero time means never.
 func (w *Service) Tick() time.Time {
 	var next time.Time
-	for _, c := range w.clusters.All() {
-		next = state.Earliest(next, w.life.tickCluster(c))
+	for _, c := range w.rows.clusters.All() {
+		next = core.Earliest(next, w.life.tickCluster(c))
 	}
-	for _, p := range w.pools.All() {
-		next = state.Earliest(next, w.life.tickPool(p))
+	for _, p := range w.rows.pools.All() {
+		next = core.Earliest(next, w.life.tickPool(p))
 	}
-	for _, op := range w.operations.All() {
-		next = state.Earliest(next, w.life.tickOperation(op))
+	for _, op := range w.rows.operations.All() {
+		next = core.Earliest(next, w.life.tickOperation(op))
 	}
 	return next
 }
 
 // Idle reports whether there is no cluster, so that nothing can be due.
-func (w *Service) Idle() bool { return w.clusters.Len() == 0 && w.operations.Len() == 0 }
+func (w *Service) Idle() bool { return w.rows.clusters.Len() == 0 && w.rows.operations.Len() == 0 }
 
 // read decodes the body of a request that must be of the shape.
 func read(x *project.Call, shape string) (document.Object, error) {
@@ -101,7 +168,7 @@ func read(x *project.Call, shape string) (document.Object, error) {
 }
 
 // lost reports whether a location can't be reached.
-func (w *Service) lost(location string) bool { return w.Outages.Get(scopeOf(location)) != nil }
+func (w *finder) lost(location string) bool { return w.core.Outages.Get(scopeOf(location)) != nil }
 
 // scopeOf is a location as a scope: zones/z or regions/r.
 func scopeOf(location string) string {
@@ -112,7 +179,7 @@ func scopeOf(location string) string {
 }
 
 // listed returns what a list of a location shows, or of all of them, and names the locations that can't be reached and may be missing.
-func (w *Service) listed(x *project.Call, member string, all map[string][]any) (*project.Answer, error) {
+func (w *finder) listed(x *project.Call, member string, all map[string][]any) (*project.Answer, error) {
 	d, missing := document.Object{}, []string{}
 	var shown []any
 	for _, location := range slices.Sorted(maps.Keys(all)) {
@@ -120,7 +187,7 @@ func (w *Service) listed(x *project.Call, member string, all map[string][]any) (
 			shown = append(shown, all[location]...)
 		}
 	}
-	for scope := range w.Outages.All() {
+	for scope := range w.core.Outages.All() {
 		if name := named(scope, ""); x.Vars["location"] == everywhere || x.Vars["location"] == name {
 			missing = append(missing, name)
 		}
@@ -131,11 +198,11 @@ func (w *Service) listed(x *project.Call, member string, all map[string][]any) (
 }
 
 // cluster finds the cluster that a request is about.
-func (w *Service) cluster(x *project.Call) (*Cluster, error) {
+func (w *finder) cluster(x *project.Call) (*Cluster, error) {
 	if location := x.Vars["location"]; w.lost(location) {
 		return nil, project.Unreachable(scopeOf(location))
 	}
-	c := w.clusters.Get(clusterKey(x.Vars["project"], x.Vars["location"], x.Vars["cluster"]))
+	c := w.rows.clusters.Get(clusterKey(x.Vars["project"], x.Vars["location"], x.Vars["cluster"]))
 	if c == nil {
 		return nil, notFound(placed(x.Vars["project"], x.Vars["location"]) + "/clusters/" + x.Vars["cluster"])
 	}
@@ -143,41 +210,22 @@ func (w *Service) cluster(x *project.Call) (*Cluster, error) {
 }
 
 // pool finds the cluster and the node pool that a request is about.
-func (w *Service) pool(x *project.Call) (*Cluster, *Pool, error) {
+func (w *finder) pool(x *project.Call) (*Cluster, *Pool, error) {
 	c, err := w.cluster(x)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := w.pools.Get(poolKey(c.key(), x.Vars["nodePool"]))
+	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["nodePool"]))
 	if p == nil {
-		return c, nil, notFound(c.path() + "/nodePools/" + x.Vars["nodePool"])
+		return c, nil, notFound(fmt.Sprintf("node pool %q not found", x.Vars["nodePool"]))
 	}
 	return c, p, nil
 }
 
-// poolsOf returns the node pools of a cluster by name.
-func (w *Service) poolsOf(c *Cluster) []*Pool {
-	var out []*Pool
-	for _, p := range w.pools.Under(c.key() + "/nodePools/") {
-		out = append(out, p)
-	}
-	return out
-}
-
-func (w *Service) touchCluster(c *Cluster) {
-	c.Version++
-	w.clusters.Touch(c.key())
-}
-
-func (w *Service) touchPool(p *Pool) {
-	p.Version++
-	w.pools.Touch(p.key())
-}
-
 // openPool refuses an operation on a node pool while another one runs on its cluster, and one that is not for the blue-green upgrade that
 // was paused.
-func (w *Service) openPool(c *Cluster, p *Pool) error {
-	if err := w.open(c); err != nil {
+func openPool(c *Cluster, p *Pool) error {
+	if err := open(c); err != nil {
 		return err
 	}
 	if p.paused() {
@@ -190,7 +238,7 @@ func (w *Service) openPool(c *Cluster, p *Pool) error {
 func (p *Pool) paused() bool { return p.Op == "" && p.Roll != nil && p.Roll.Blue != nil }
 
 // open refuses an operation on a cluster or its node pools while another one runs.
-func (w *Service) open(c *Cluster) error {
+func open(c *Cluster) error {
 	if c.Op != "" {
 		return busy(c.Op)
 	}

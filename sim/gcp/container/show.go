@@ -1,8 +1,7 @@
 package container
 
 import (
-	"encoding/base64"
-	"net/url"
+	"math"
 	"strconv"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // root begins the links to GKE's resources, groupRoot those to Compute Engine's.
@@ -75,15 +75,11 @@ func (w *views) pool(c *Cluster, p *Pool) document.Object {
 	if len(p.Conditions) > 0 {
 		d["statusMessage"] = p.Conditions[0].Message
 	}
-	nodes, links := 0, []string{}
+	links := []string{}
 	for _, g := range p.Groups {
 		links = append(links, groupRoot+groupPath(c, g))
-		nodes += w.groups.Size(groupPath(c, g))
 	}
 	put(d, "instanceGroupUrls", document.List(links))
-	if used := float64(nodes) / 1024; used > 0 {
-		document.Place(d, "networkConfig.podIpv4RangeUtilization", used)
-	}
 	if p.Roll != nil && p.Roll.Blue != nil {
 		d["updateInfo"] = document.Object{"blueGreenInfo": w.blueGreen(c, p)}
 	}
@@ -112,6 +108,12 @@ func (w *views) blueGreen(c *Cluster, p *Pool) document.Object {
 	return d
 }
 
+// podRanges is how many nodes' ranges a cluster's range of pods has.
+const podRanges = 1024
+
+// utilization is the share of the range of pods that nodes use.
+func utilization(nodes int) float64 { return math.Round(float64(nodes)/podRanges*1000) / 1000 }
+
 // cluster is a cluster as a GET answers.
 func (w *views) cluster(c *Cluster) document.Object {
 	d := document.Copied(c.Doc)
@@ -119,25 +121,27 @@ func (w *views) cluster(c *Cluster) document.Object {
 	d["selfLink"], d["createTime"] = root+c.path(), c.Created.UTC().Format(time.RFC3339)
 	d["currentMasterVersion"], d["etag"], d["labelFingerprint"] = c.Master, etag(c.Version), labelFingerprint(c)
 	put(d, "conditions", shownConditions(c.Conditions))
-	if host := hostOf(c.Access.Endpoint); host != "" && c.Status != provisioning {
-		d["endpoint"] = host
-		document.Place(d, "masterAuth.clusterCaCertificate", base64.StdEncoding.EncodeToString(c.Access.CA))
+	if c.Status != provisioning {
+		c.showEndpoints(d)
 	}
 	document.Place(d, "masterAuth.clientCertificateConfig", document.Object{})
 	lowest, count := "", 0
 	pools, links := []any{}, []any{}
-	for _, p := range w.poolsOf(c) {
-		shown := w.pool(c, p)
+	for _, p := range w.rows.poolsOf(c) {
+		shown, before := w.pool(c, p), count
 		pools = append(pools, shown)
 		links = append(links, document.Items(shown, "instanceGroupUrls")...)
-		for _, n := range w.nodes.of(c, p) {
+		for _, v := range w.versionsOf(c, p) {
 			count++
-			if v := p.Templates[n.Template].Version; v != "" && (lowest == "" || versions.Compare(v, lowest) < 0) {
+			if v != "" && (lowest == "" || managed.CompareVersions(v, lowest) < 0) {
 				lowest = v
 			}
 		}
 		if p.Name == firstPool {
 			d["nodeConfig"] = shown["config"]
+		}
+		if count > before {
+			document.Place(shown, "networkConfig.podIpv4RangeUtilization", utilization(count-before))
 		}
 	}
 	if lowest == "" {
@@ -148,21 +152,13 @@ func (w *views) cluster(c *Cluster) document.Object {
 	put(d, "instanceGroupUrls", links)
 	if count > 0 {
 		d["currentNodeCount"] = float64(count)
+		document.Place(d, "ipAllocationPolicy.defaultPodIpv4RangeUtilization", utilization(count))
 	}
 	return d
 }
 
 func labelFingerprint(c *Cluster) string {
 	return etag(document.Pairs(c.Doc, "resourceLabels"))
-}
-
-// hostOf is the host and port of a URL.
-func hostOf(endpoint string) string {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }
 
 // begun answers with an operation that has begun.
@@ -175,20 +171,18 @@ func (w *views) operation(op *operation) document.Object {
 	if op.Pool != "" {
 		target += "/nodePools/" + op.Pool
 	}
+	status := op.Status
+	if status == opRunning && w.core.Now.Before(op.Begins) {
+		status = opPending
+	}
 	d := document.Object{
-		"name": op.Name, "operationType": op.Type, "status": op.Status, "startTime": stamp(op.Start), "zone": op.Location,
-		"location": op.Location,
+		"name": op.Name, "operationType": op.Type, "status": status, "startTime": stamp(op.Start), "zone": op.Location,
 		"selfLink": root + at + "/operations/" + op.Name, "targetLink": target,
 	}
 	if !op.End.IsZero() {
 		d["endTime"] = stamp(op.End)
 	}
-	if op.Total > 0 {
-		d["progress"] = document.Object{"metrics": []any{
-			document.Object{"name": "NODES_TOTAL", "intValue": strconv.Itoa(op.Total)},
-			document.Object{"name": "NODES_DONE", "intValue": strconv.Itoa(op.Done)},
-		}}
-	}
+	put(d, "progress", op.progress())
 	if len(op.Conditions) > 0 {
 		d["error"] = document.Object{"code": op.Code, "message": op.Conditions[0].Message}
 		d["statusMessage"] = op.Conditions[0].Message
@@ -199,6 +193,33 @@ func (w *views) operation(op *operation) document.Object {
 		d[which] = shownConditions(op.Conditions)
 	}
 	return d
+}
+
+// progress is how far an operation is, nil for one that does not tell.
+func (o *operation) progress() any {
+	var metrics []any
+	add := func(name string, n int) {
+		metrics = append(metrics, document.Object{"name": name, "intValue": strconv.Itoa(n)})
+	}
+	switch {
+	case o.Total > 0:
+		add("NODES_TOTAL", o.Total)
+		add("NODES_FAILED", 0)
+		add("NODES_COMPLETE", o.Done)
+		add("NODES_DONE", o.Done)
+		add("NODE_PDB_DELAY_SECONDS", 0)
+	case o.Type == "CREATE_CLUSTER" && o.Status == opDone:
+		for _, of := range []struct {
+			name        string
+			done, total int
+		}{{"CONFIGURING", 8, 8}, {"DEPLOYING", 10, 10}, {"HEALTHCHECKING", 1, 2}} {
+			add("CLUSTER_"+of.name, of.done)
+			add("CLUSTER_"+of.name+"_TOTAL", of.total)
+		}
+	default:
+		return []any(nil)
+	}
+	return document.Object{"metrics": metrics}
 }
 
 // serverConfig is which versions and images a location offers.

@@ -3,7 +3,9 @@ package container
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // States of clusters and node pools, as GKE names them.
@@ -28,6 +30,9 @@ type Cluster struct {
 	// Access is how its API server is reached. Only the endpoint and the CA are shown.
 	Access Access
 	ID     string
+	// Address and CA are what a cluster shows that has no API server.
+	Address string
+	CA      []byte
 	// Hash is in the names of its instance groups and nodes.
 	Hash    string
 	Version int64
@@ -73,10 +78,8 @@ type Pool struct {
 	Groups    []*group
 	Templates map[string]made
 	Version   int64
-	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when GKE gives up to wait.
-	Op          string
-	Next, Until time.Time
-	Roll        *roll
+	managed.Work
+	Roll *roll
 	// Ending is set while an upgrade that was cancelled or has failed gives its surge back.
 	Ending *ending
 	// Repair is the name of the node that is being repaired, "" for none; Broken is the ID of the machine that it had, once that is created
@@ -84,8 +87,6 @@ type Pool struct {
 	Repair, Broken string
 	// Former is what the pool was before the upgrade that runs or did not succeed, nil for none: a rollback leads back to it.
 	Former *former
-	// Leaving are the machines that drain before they are deleted, by name.
-	Leaving map[string]*leaving
 }
 
 // group is an instance group of a node pool.
@@ -136,27 +137,50 @@ type ending struct {
 	Conditions []Condition
 }
 
-// leaving is a machine that is cordoned and drained before it is deleted.
-type leaving struct {
-	// ID is the machine's: one that is created anew under the name of one that drains does not drain.
-	ID             string
-	Since, Drained time.Time
-}
-
 // operation is a long-running operation on a cluster or one of its node pools.
 type operation struct {
 	Project, Location, Name, Type string
 	// Cluster is the key of the cluster, Pool the name of the node pool or "".
 	Cluster, Pool string
 	Status        string
-	Start, End    time.Time
+	// Begins is until when it is pending.
+	Start, Begins, End time.Time
 	// Conditions are why it failed, Code is the canonical code as a number.
 	Conditions []Condition
 	Code       int
+	// From and To are the versions of an upgrade of nodes to another one, Automatic is true for one that GKE began by itself.
+	From, To  string
+	Automatic bool
 	// Done and Total are the nodes that an upgrade has replaced and those that it replaces.
 	Done, Total int
 	// Until is when an operation ends that other operations run beside; the zero time for those that have the cluster to themselves.
 	Until time.Time
+}
+
+// rows are the clusters, their node pools and their operations.
+type rows struct {
+	clusters   *core.Table[Cluster]
+	pools      *core.Table[Pool]
+	operations *core.Table[operation]
+}
+
+// poolsOf returns the node pools of a cluster by name.
+func (r *rows) poolsOf(c *Cluster) []*Pool {
+	var out []*Pool
+	for _, p := range r.pools.Under(c.key() + "/nodePools/") {
+		out = append(out, p)
+	}
+	return out
+}
+
+func (r *rows) touchCluster(c *Cluster) {
+	c.Version++
+	r.clusters.Touch(c.key())
+}
+
+func (r *rows) touchPool(p *Pool) {
+	p.Version++
+	r.pools.Touch(p.key())
 }
 
 func clusterKey(id, location, name string) string {

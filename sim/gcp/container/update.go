@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // change is what an update makes of a node pool.
@@ -24,7 +26,7 @@ func (w *agents) update(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +50,9 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPGRADE_NODES")
+	if next.version != p.Current {
+		op.From, op.To = p.Current, next.version
+	}
 	before := p.Doc
 	if next.recreate {
 		w.regenerate(p, next)
@@ -55,7 +60,7 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 	p.Doc = next.doc
 	p.Revision++
 	w.move(c, p)
-	w.nodes.mark(c, p, before)
+	w.models.mark(c, p, before)
 	if next.recreate || body["nodeVersion"] != nil && (p.Current != p.Wanted || w.rolls.unfinished(c, p)) {
 		w.rolls.begin(c, p)
 	}
@@ -66,9 +71,9 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 // for the version that the pool is to have already.
 func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
 	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
-		return w.open(c)
+		return open(c)
 	}
-	return w.openPool(c, p)
+	return openPool(c, p)
 }
 
 // regenerate begins a generation of nodes, and remembers what the pool was before the first that is not complete.
@@ -128,14 +133,14 @@ func (w *agents) rollback(x *project.Call) (*project.Answer, error) {
 	if _, err := read(x, "RollbackNodePoolUpgradeRequest"); err != nil {
 		return nil, err
 	}
-	c, p, err := w.pool(x)
+	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
 	if p.Op != "" && p.Roll != nil && p.Roll.Blue != nil && !p.Roll.Back && p.Roll.Blue.Phase != phaseDeleting {
 		w.life.cancel(c, p)
 	}
-	if err := w.open(c); err != nil {
+	if err := open(c); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPGRADE_NODES")
@@ -150,16 +155,59 @@ func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
 	if _, err := read(x, "CompleteNodePoolUpgradeRequest"); err != nil {
 		return nil, err
 	}
-	_, p, err := w.pool(x)
+	_, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
 	}
 	if p.Op == "" || p.Roll == nil || p.Roll.Blue == nil {
 		return nil, precondition("Node pool %s has no blue-green upgrade in progress.", p.Name)
 	}
-	p.Roll.Blue.Complete, p.Next = true, w.Now.Add(w.Life(lifeWatch))
-	w.touchPool(p)
+	p.Roll.Blue.Complete, p.Next = true, w.core.Now.Add(w.core.Life(managed.Watch))
+	w.rows.touchPool(p)
 	return project.OK(document.Object{}), nil
+}
+
+// upgrades returns the upgrades of a node pool to other versions, the newest first, with who began each: the operations do not tell.
+func (w *agents) upgrades(x *project.Call) (*project.Answer, error) {
+	c, p, err := w.find.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	var all []*operation
+	for _, op := range w.rows.operations.All() {
+		if op.Cluster == c.key() && op.Pool == p.Name && op.To != "" && !w.hidesUpgrades {
+			all = append(all, op)
+		}
+	}
+	slices.SortFunc(all, func(a, b *operation) int { return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.Name, b.Name)) })
+	var shown []any
+	for _, op := range all {
+		d := document.Object{"state": op.upgradeState(), "startType": "MANUAL", "startTime": stamp(op.Start), "initialVersion": op.From,
+			"targetVersion": op.To}
+		if op.Automatic {
+			d["startType"] = "AUTOMATIC"
+		}
+		if !op.End.IsZero() {
+			d["endTime"] = stamp(op.End)
+		}
+		shown = append(shown, d)
+	}
+	d := document.Object{"autoUpgradeStatus": []any{"ACTIVE"}}
+	put(d, "upgradeDetails", shown)
+	return project.OK(d), nil
+}
+
+// upgradeState returns how far an upgrade is, as GKE names it in the list of upgrades.
+func (o *operation) upgradeState() string {
+	switch {
+	case o.Status != opDone:
+		return "RUNNING"
+	case o.Code == codeCancelled:
+		return "CANCELED"
+	case len(o.Conditions) > 0:
+		return "FAILED"
+	}
+	return "SUCCEEDED"
 }
 
 // Settable are the fields that clients can set on a node pool that exists, by the operations that set them. The empty field is all that the

@@ -4,34 +4,33 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/state"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // Core is what the services share: the clock, the numbering, and the operations. Operations of the API run one at a time.
 type Core struct {
-	*state.Core
+	*core.State
 	// Operations holds what was begun, Requests which operation a request ID began.
-	Operations *sim.Table[Operation]
-	Requests   *sim.Table[Begun]
+	Operations *core.Table[Operation]
+	Requests   *core.Table[Begun]
 	// Outages are the scopes that can't be reached, such as zones/us-central1-a.
-	Outages *sim.Table[Outage]
+	Outages *core.Table[Outage]
 }
 
 // Outage is a scope that can't be reached.
 type Outage struct{ Scope string }
 
 // NewCore returns an empty core.
-func NewCore(e *state.Environment) *Core {
+func NewCore(e *core.Environment) *Core {
 	return &Core{
-		Core: state.NewCore(e, ""), Operations: sim.NewTable[Operation]("operation/"), Requests: sim.NewTable[Begun]("request/"),
-		Outages: sim.NewTable[Outage]("outage/"),
+		State: core.NewState(e, ""), Operations: core.NewTable[Operation]("operation/"), Requests: core.NewTable[Begun]("request/"),
+		Outages: core.NewTable[Outage]("outage/"),
 	}
 }
 
 // Tables returns the tables of the core.
-func (w *Core) Tables() state.Tables {
-	return state.Tables{w.Sequences, w.Operations, w.Requests, w.Outages}
+func (w *Core) Tables() core.Tables {
+	return core.Tables{w.Sequences, w.Operations, w.Requests, w.Outages}
 }
 
 // NewID returns the next ID of a resource: a number of nineteen digits, no two alike.

@@ -37,7 +37,8 @@ type filter struct {
 	at     int
 }
 
-var tokenForm = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[()]|!=|<=|>=|[=:<>]|[^\s()=!:<>"']+|-|!`)
+// tokenForm is a part of an expression. A URL may stand without quotes.
+var tokenForm = regexp.MustCompile(`https?://[^\s()"']+|"(?:[^"\\]|\\.)*"|'[^']*'|[()]|!=|<=|>=|[=:<>]|[^\s()=!:<>"']+|-|!`)
 
 func tokens(text string) []string { return tokenForm.FindAllString(text, -1) }
 

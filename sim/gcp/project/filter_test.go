@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 )
 
@@ -17,7 +18,7 @@ func FuzzFilter(f *testing.F) {
 	}
 	all := []Named{{"a", document.Object{"name": "a", "labels": document.Object{"x": "1"}}}, {"b", document.Object{"name": "b", "size": 2.0}}}
 	let := func(text string) (int, error) {
-		kept, err := Filtered(&Call{Query: url.Values{"filter": {text}}}, all)
+		kept, err := Filtered(&Call{Call: core.Call{Query: url.Values{"filter": {text}}}}, all)
 		return len(kept), err
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,7 +17,14 @@ func (x *Call) Link(path string) string {
 	return root + version + "/" + path
 }
 
-var linkPrefix = regexp.MustCompile(`^https?://[^/]+/(compute/)?(v1|beta|alpha)/`)
+// linkPrefix begins a URL at an address of Google's, or at that of the simulator itself.
+var linkPrefix = regexp.MustCompile(
+	`^https?://(([a-z0-9-]+\.)*googleapis\.com|localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?/(compute/)?(v1|beta|alpha)/`)
+
+var imagePath = regexp.MustCompile(`^projects/[^/]+/global/images/(family/)?[^/]+$`)
+
+// IsImage reports whether a URL can be that of an image or of a family of images.
+func IsImage(link, project string) bool { return imagePath.MatchString(PathOf(link, project)) }
 
 // PathOf returns the path of a resource, projects/p/global/networks/n, by any way to write its URL: in full, from projects on, or within
 // the project.

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/server"
 )
 
 // largestPage is the largest page of a list, and its size where nothing is asked for.
@@ -20,21 +20,21 @@ type Named struct {
 
 // Page returns one page of items in the order of their keys, and the token of the next page.
 func (w *Core) Page(x *Call, all []Named) (page []Named, next string, err error) {
-	size, err := w.pageSize(x)
+	size, err := pageSize(x, w.PageLimit)
 	if err != nil {
 		return nil, "", err
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	token := x.Query.Get("pageToken")
-	page, next, err = server.Page(server.List[Named]{Items: all, Key: func(n Named) string { return n.Key }, Sorted: true}, token, size)
+	page, next, err = core.Page(core.List[Named]{Items: all, Key: func(n Named) string { return n.Key }, Sorted: true}, token, size)
 	if err != nil {
 		return nil, "", Invalid("pageToken", token, "The page token is invalid.")
 	}
 	return page, next, nil
 }
 
-// pageSize returns how many items a page may hold.
-func (w *Core) pageSize(x *Call) (int, error) {
+// pageSize returns how many items a page may hold, at most limit of them unless that is zero.
+func pageSize(x *Call, limit int) (int, error) {
 	size := largestPage
 	if asked := x.Query.Get("maxResults"); asked != "" {
 		n, err := strconv.Atoi(asked)
@@ -46,8 +46,8 @@ func (w *Core) pageSize(x *Call) (int, error) {
 			size = n
 		}
 	}
-	if w.PageLimit > 0 {
-		size = min(size, w.PageLimit)
+	if limit > 0 {
+		size = min(size, limit)
 	}
 	return size, nil
 }

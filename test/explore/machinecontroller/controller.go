@@ -18,8 +18,8 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/workload"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // Environment is what the controller uses of what is around it.

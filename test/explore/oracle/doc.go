@@ -231,6 +231,22 @@ type Write struct {
 	Lost, Risen map[string]bool
 }
 
+// Reopened has the members that stay after a write count before it too: a rollout that is cancelled opens the nodes again that it had begun
+// to drain.
+func (w *Write) Reopened() {
+	stays := map[string]bool{}
+	for _, g := range w.After.Groups {
+		for _, m := range g.Staying() {
+			stays[m.ID] = true
+		}
+	}
+	for _, g := range w.Before.Groups {
+		for i := range g.Members {
+			g.Members[i].Leaving = g.Members[i].Leaving && !stays[g.Members[i].ID]
+		}
+	}
+}
+
 // Check is one oracle over writes: it says what is wrong, or nothing.
 type Check struct {
 	Name string

@@ -32,7 +32,9 @@ func (w Write) takes(id string, after Group) bool {
 
 func (w Write) unfounded(m Member, g Group) string {
 	switch {
-	case m.Doomed: // the cloud takes it, and has launched another in its place
+	case m.Doomed, m.Failed: // the cloud takes it and has launched another in its place; or it does not run and stays until a client removes it
+		return ""
+	case w.marked(m.ID) && len(g.Counted()) > w.wanted(g): // it goes in place of one to replace, and another comes for that one
 		return ""
 	case w.Wanted.Condemned[m.ID] || m.Launched.Before(w.Wanted.Restart) && !w.Wanted.Paused:
 		return ""

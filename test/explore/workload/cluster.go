@@ -22,7 +22,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // Environment is what a workload cluster uses of what is around it.

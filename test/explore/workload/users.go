@@ -8,7 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // Users are those who change nodes by hand.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -192,8 +191,3 @@ func (w *World) Hand(do func(context.Context) error) error {
 }
 
 const handPause = 500 * time.Millisecond
-
-// Counted has the calls of a driver counted.
-func Counted[S any](w *World, d cloud.Driver[S]) cloud.Driver[S] {
-	return record.Counted(w.account.costs, d)
-}

@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// adopted draws a pool whose group another provider has made, and when its user asks to adopt the group.
-func (d *Drawing) adopted() {
+// Adopted draws a pool whose group another provider has made, and when its user asks to adopt the group.
+func (d *Drawing) Adopted() {
 	s := &d.Scenario
 	if d.IntN(outsideOneIn) > 0 || s.Named || s.Brought || s.Spot || s.Has(HandForeign) || s.Kind.AdoptName == "" {
 		return

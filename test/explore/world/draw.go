@@ -50,7 +50,32 @@ func (d *Drawing) DrawRolled(own, templates func()) {
 	d.again(0x6f757473)
 	d.Outside()
 	d.again(0x61646f70)
-	d.adopted()
+	d.Adopted()
+	d.again(0x72656672)
+	s.ByGroup = s.Strategy == nil && s.Refresh != Disabled && d.IntN(2) == 0
+}
+
+// DrawManaged draws what happens to a pool of a managed cluster. It draws what only its kind has, its least size and what is left at the
+// places where these functions are called.
+func (d *Drawing) DrawManaged(own func(), least func() int, more func()) {
+	s := &d.Scenario
+	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
+	s.Ends = d.Within + After
+	own()
+	s.Speed = []float64{3, 5, 10}[d.IntN(3)]
+	s.Least = least()
+	s.Most = s.Least + 1 + d.IntN(4)
+	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
+	s.External = d.IntN(6) == 0
+	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
+	s.Pods = d.IntN(4)
+	more()
+	d.Happen(2)
+	if d.IntN(4) == 0 {
+		s.Add(Event{What: Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
+	}
+	d.Ignored()
+	d.Outside()
 }
 
 // again begins another row of draws.

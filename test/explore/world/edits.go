@@ -41,7 +41,7 @@ func (w *World) happen(e Event) {
 	}
 }
 
-// edits are what users and programs ask for.
+// edits returns the changes that users and programs ask for.
 func edits() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
 		Replicas:  func(w *World, e Event) { w.users.resize(e.N, e.M > 0) },
@@ -98,7 +98,9 @@ func troubles() map[What]func(*World, Event) {
 			w.faults++
 			w.managers.bury(w.managers.list[0])
 		},
-		Restored: func(w *World, e Event) { w.backup.restore(e.N%2 == 1) },
+		Reapplied: func(w *World, _ Event) { w.backup.applyAgain() },
+		TakenBack: func(w *World, _ Event) { w.backup.takeBack() },
+		Restored:  func(w *World, e Event) { w.backup.restore(e.N%2 == 1, true) },
 		Crash: func(w *World, e Event) {
 			w.managers.list[0].crash, w.managers.list[0].crashBefore = 1+e.N%4, e.M%2 == 0
 		},
@@ -247,21 +249,38 @@ func (u *users) byHand(e Event) error {
 		u.own()
 		return nil
 	case HandForeign:
-		u.world.pool.Foreign(e.N)
+		u.makeForeign(e.N)
 		return nil
 	case HandDropForeign:
 		u.own()
 		u.dropForeign()
 		return nil
 	}
-	return u.world.pool.Change(e)
+	if change := u.world.pool.Change; change != nil {
+		return change(e)
+	}
+	if g := u.world.Group.Owned(); g != nil {
+		return u.world.Group.Change(g, e)
+	}
+	return nil
+}
+
+// makeForeign makes what belongs to another owner, unless that is there from the beginning.
+func (u *users) makeForeign(n int) {
+	if foreign := u.world.pool.Foreign; foreign != nil {
+		foreign(n)
+	}
 }
 
 // own gives the group back that was taken from us. When the object is gone it stays with whom it was given: we let go of it.
 func (u *users) own() {
 	w := u.world
-	if w.Objects.Owner(); w.Objects.infraThere() {
+	switch w.Objects.Owner(); {
+	case !w.Objects.infraThere():
+	case w.pool.Own != nil:
 		w.pool.Own()
+	default:
+		w.Group.TakeBack()
 	}
 }
 
@@ -270,7 +289,11 @@ func (u *users) dropForeign() {
 	if u.world.Scenario.Adopted {
 		return // what is not the pool's yet is the group that it adopts
 	}
-	u.world.pool.DropForeign()
+	if drop := u.world.pool.DropForeign; drop != nil {
+		drop()
+		return
+	}
+	u.world.Group.DropForeign()
 }
 
 // waver has a user cordon and mark the n-th node, scale the pool in by one, and take both back while budgets keep the node's pods.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -14,9 +15,10 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // machines are the objects that stand for single machines in the scenario; nil where there are none.
@@ -47,7 +49,7 @@ type Instances struct {
 // deletion of that Machine takes no instance along.
 func (ins *Instances) former(infra client.Object) bool {
 	uid := infra.GetAnnotations()[machines.InstanceUIDAnnotation]
-	return uid != "" && !slices.ContainsFunc(ins.list(), func(m Instance) bool { return m.UID == uid })
+	return uid != "" && !slices.ContainsFunc(ins.list(), func(m sim.Member) bool { return cmp.Or(m.ID, m.Name) == uid })
 }
 
 // causes wants a cause for the deletion of a Machine. It can't be taken back: whatever is wanted later, its instance goes.
@@ -89,17 +91,21 @@ func (ins *Instances) Condemn(uid string) { ins.condemned[uid] = true }
 func (ins *Instances) condemnByHand(providerID string) {
 	for _, m := range ins.list() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
-			ins.condemned[m.UID] = true
+			ins.condemned[cmp.Or(m.ID, m.Name)] = true
 		}
 	}
 }
 
-// list are the machines of the pool's group.
-func (ins *Instances) list() []Instance {
-	if ins.world.pool.Instances == nil {
+// list are the machines of the pool's group where objects stand for them, also while the group has another owner.
+func (ins *Instances) list() []sim.Member {
+	w := ins.world
+	if w.Scenario.Kind.Machines == nil {
 		return nil
 	}
-	return ins.world.pool.Instances()
+	if g := w.Group.Now(); g != nil {
+		return g.Members
+	}
+	return nil
 }
 
 // objects are the objects that stand for single machines.
@@ -194,7 +200,7 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	w.keeper.Spare(id)
 	for _, m := range w.Instances.list() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(id) {
-			delete(w.Instances.condemned, m.UID)
+			delete(w.Instances.condemned, cmp.Or(m.ID, m.Name))
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 type Kind struct {
 	// Name is what -kind calls it.
 	Name string
-	// Claims reports whether a seed stands for a pool of the kind; the first kind of the list of all has the first say.
+	// Claims reports whether a seed stands for a pool of the kind; the first kind of the list of all has the first say. It is nil for a kind
+	// that no seed chooses, so that the seeds of other kinds stay what they are.
 	Claims func(seed uint64) bool
 	// Salt sets its draws apart from those of other kinds.
 	Salt uint64
@@ -49,7 +50,19 @@ type Kind struct {
 	// FreesNames is true if Muster creates a group again when no Node is Ready that has the name of one of its machines. Elsewhere such a Node
 	// has turned in life before the machine boots.
 	FreesNames bool
+	// OpensNodes is true where the cloud opens nodes by itself, also one that it makes anew in the middle of a drain: the mark of the drain,
+	// which counts on cordoned nodes alone, may stay there.
+	OpensNodes bool
 
+	// OwnName is true if the group has the name of the infrastructure object. Otherwise the name follows from the owner.
+	OwnName bool
+	// OwnerTag and ClusterTag are the tags of groups that carry the owner ID and the name of the cluster, as the project promises them.
+	// SurgeTag is the one that records how much of a size was added for a rollout; optional.
+	OwnerTag, ClusterTag, SurgeTag string
+	// LosesTag is true if users remove the owner tag as often as they change it.
+	LosesTag bool
+	// TheirPolicy is a policy that users attach to the roles of machines. Optional.
+	TheirPolicy string
 	// TheirID is what spec.providerID says of the group of another tool, where it can name one; GroupOf finds the name of the group in such an
 	// ID, where that is not its last part. Optional.
 	TheirID string

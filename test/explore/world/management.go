@@ -16,13 +16,14 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // Names of the cluster, and of the pool's objects.
@@ -43,7 +44,8 @@ var (
 const infraGroup = "infrastructure.cluster.x-k8s.io"
 
 // schemes are what the objects of every kind of pool stand beside.
-var schemes = []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme}
+var schemes = []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme,
+	musterv1.AddToScheme}
 
 // statusKinds are the kinds whose status is a subresource.
 func (k *Kind) statusKinds() []client.Object {
@@ -88,7 +90,7 @@ func (f *setup) furnish() {
 	}
 	o := w.pool.Applied()
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Named {
-		w.pool.Foreign(0)
+		w.users.makeForeign(0)
 		named.SetProviderID(w.Scenario.Kind.TheirID)
 	}
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Adopted {

@@ -11,11 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/record"
 )
 
 // Pool is the pool of a world in its account: how it is made, changed and looked at. What is optional is nil where a kind has none of it.
@@ -26,9 +28,25 @@ type Pool struct {
 	Hands
 	Rest
 
-	// Reconciler and Planner are the kind's, over a driver whose requests take the given way.
+	Controllers
+}
+
+// Controllers make the reconciler and the planner of the kind, over a driver whose requests take the given way.
+type Controllers struct {
 	Reconciler func(base http.RoundTripper, o infrapool.Options) Reconcile
 	Planner    func(base http.RoundTripper, o infrapool.Options) Look
+}
+
+// Control returns the controllers over an adapter and a driver.
+func Control[O infrapool.Object, S any](w *World, a infrapool.Adapter[O, S], driver func(http.RoundTripper) cloud.Driver[S]) Controllers {
+	return Controllers{
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) Reconcile {
+			return infrapool.New(a, record.Counted(w.account.costs, driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) Look {
+			return infrapool.NewPlanner(a, driver(base), o).Look
+		},
+	}
 }
 
 // Reconcile is a reconciler's one method.
@@ -40,27 +58,23 @@ type Look func(ctx context.Context, edited []client.Object, key client.ObjectKey
 // Account is the simulated account.
 type Account struct {
 	Cloud Simulator
-	// Snapshot is what exists, in the oracles' words.
-	Snapshot func() oracle.Cloud
+	// Arrange changes what the oracles read of a snapshot. Optional.
+	Arrange func(is sim.Snapshot, c *oracle.Cloud)
 	// Asked is what a write asks for, without its secrets, and which instances it names: none is empty, all that there are is nil.
 	Asked func(service string, req *http.Request, body []byte) (text string, named []string, err error)
 	// Accepted is what will be once a request that was accepted has been carried out, from what is. Optional.
 	Accepted func(call wire.Call, req *http.Request, is oracle.Cloud) oracle.Cloud
 	// Judged tells the oracles what is special about a write. Optional.
 	Judged func(call wire.Call, text string, w *oracle.Write)
-	// Instances are the pool's machines where objects stand for them. Optional.
-	Instances func() []Instance
 }
 
 // Simulator is a simulated cloud, whichever it is.
 type Simulator interface {
 	http.Handler
 	Faults() *sim.Faults
+	Capabilities() sim.Capabilities
 	Close() error
 }
-
-// Instance is one machine of the pool, by its own identity and by the ID under which Kubernetes knows it.
-type Instance struct{ UID, ProviderID string }
 
 // Object is the infrastructure object.
 type Object struct {
@@ -91,10 +105,11 @@ type Place struct {
 
 // Edits are what users change of the infrastructure object.
 type Edits struct {
-	// Template changes what machines are made of, Bad makes it something that never joins, Back what the pool began with; Mend is Back where
-	// it is bad.
-	Template        func(o client.Object, n int)
-	Bad, Back, Mend func(client.Object)
+	// Template changes what machines are made of, Bad makes it something that never joins, Back what the pool began with.
+	Template  func(o client.Object, n int)
+	Bad, Back func(client.Object)
+	// Type returns the machine type that the object names.
+	Type func(client.Object) string
 	// Group changes one field of the group.
 	Group func(o client.Object, n, m int)
 	// Strategy sets how stale machines are replaced; nil limits are those of a user who sets none. Optional.
@@ -105,16 +120,21 @@ type Edits struct {
 	Upgrade func(Event)
 }
 
-// Hands are what people do in the account.
+// Hands are the changes that users make in the account. All are optional: a nil one is made as for groups of every kind.
 type Hands struct {
-	// Change is anything that is done to the pool's group or its machines.
+	// Change is anything that is done to the pool's group or its machines. Own gives the group back that was taken from the pool.
 	Change func(Event) error
-	// Own gives the group back that was taken from the pool.
-	Own func()
-	// Foreign makes what belongs to another owner, DropForeign deletes what of it is in the way.
+	Own    func()
+	// Resize, Tag and Drop send the requests by which users change the size of a group or a tag, where an empty value removes it, and
+	// delete a group. Without them that is done out of band.
+	Resize func(ctx context.Context, g *sim.Group, size int) error
+	Tag    func(ctx context.Context, g *sim.Group, key, value string) error
+	Drop   func(ctx context.Context, g *sim.Group) error
+	// Foreign makes what belongs to another owner, DropForeign deletes what of it is in the way. Without Foreign it is there from the
+	// beginning.
 	Foreign     func(n int)
 	DropForeign func()
-	// ForAnother makes the group as another provider makes it, and returns its ID as that provider writes it to spec.providerID. Optional.
+	// ForAnother makes the group as another provider makes it, and returns its ID as that provider writes it to spec.providerID.
 	ForAnother func() string
 }
 

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/workload"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // process is one manager: what it has in memory, and what its work queues hold.

@@ -59,7 +59,11 @@ func (r *rest) peace() {
 	w.users.pause(false)
 	w.Objects.Annotate(0, rolloutAnnotation, "")
 	w.Objects.Annotate(1, rolloutAnnotation, "")
-	w.Objects.EditObject(w.pool.Mend)
+	w.Objects.EditObject(func(o client.Object) {
+		if w.pool.Type(o) == w.Scenario.Kind.BadType {
+			w.pool.Back(o)
+		}
+	})
 	w.users.within()
 	if w.pool.Settle != nil {
 		w.pool.Settle()
@@ -244,9 +248,9 @@ func (p *process) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracl
 }
 
 // ByHand tells the oracles of machines that our hand replaces, within the limits of a strategy.
-func ByHand(s *common.Strategy, wanted *oracle.Wanted) {
+func ByHand(r *common.RollingUpdate, wanted *oracle.Wanted) {
 	wanted.ByHand = true
-	wanted.Surge, wanted.Unavailable = Share(s.RollingUpdate.MaxSurge), Share(s.RollingUpdate.MaxUnavailable)
+	wanted.Surge, wanted.Unavailable = Share(r.MaxSurge), Share(r.MaxUnavailable)
 }
 
 // Share is a limit in the oracles' words.

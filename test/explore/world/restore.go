@@ -15,7 +15,14 @@ import (
 )
 
 // backup is what a user exports of the objects, and applies again.
-type backup struct{ world *World }
+type backup struct {
+	world *World
+	// before are the names of the groups when the objects were last applied again.
+	before []string
+}
+
+// applied is how many of the lists hold what users apply: the others are Machines and what they stand on.
+const applied = 4
 
 // lists are the kinds of a backup that concern the pool, in the order in which they are restored.
 func (b *backup) lists() []client.ObjectList {
@@ -40,16 +47,17 @@ func (b *backup) listOf(o client.Object) client.ObjectList {
 
 // restore plays that the management cluster was lost and that a backup is restored into another one: each object has another UID and no
 // status, and on every second occasion no owner references. Objects that were being deleted are in no backup, and nothing is left of what
-// was asked for.
-func (b *backup) restore(owners bool) {
+// was asked for. Without machines there is no backup but what users apply.
+func (b *backup) restore(owners, machines bool) {
 	w := b.world
 	if w.Objects.deleted() {
 		return
 	}
 	w.faults++
-	for _, list := range b.lists() {
+	for k, list := range b.lists() {
 		w.Must(w.Objects.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list what is in the backup")
-		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return b.restoreOne(o.(client.Object), owners) }), "restore the backup")
+		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return b.restoreOne(o.(client.Object), owners, k < applied || machines) }),
+			"restore the backup")
 	}
 	clear(w.Instances.condemned)
 	w.keeper.Forget()
@@ -90,8 +98,9 @@ func (b *backup) dropCopy() {
 	w.Must(w.Objects.User.Delete(w.t.Context(), o), "delete the copy")
 }
 
-// restoreOne replaces one object by what a restore makes of it. The status of the Cluster is its own controller's.
-func (b *backup) restoreOne(o client.Object, owners bool) error {
+// restoreOne replaces one object by what a restore makes of it, or deletes one that is in no backup. The status of the Cluster is its own
+// controller's.
+func (b *backup) restoreOne(o client.Object, owners, kept bool) error {
 	w := b.world
 	ctx, deleting := w.t.Context(), !o.GetDeletionTimestamp().IsZero()
 	old := o.DeepCopyObject().(client.Object)
@@ -104,6 +113,9 @@ func (b *backup) restoreOne(o client.Object, owners bool) error {
 	}
 	if err := w.Objects.User.Delete(ctx, old); err != nil {
 		return fmt.Errorf("delete %T %s: %w", o, o.GetName(), err)
+	}
+	if !kept {
+		return nil
 	}
 	o.SetUID("")
 	o.SetResourceVersion("")

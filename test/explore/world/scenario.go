@@ -27,10 +27,12 @@ type Scenario struct {
 	External              bool
 	DrainTimeout          time.Duration
 	Pods                  int
-	// Strategy is how stale machines are replaced; nil leaves them to the group.
+	// Strategy is how stale machines are replaced; nil leaves it to the default.
 	Strategy *Limits
-	// Refresh are the preferences of the group's own refresh: none, with checkpoints, with surplus machines, or disabled.
+	// Refresh are the preferences of a pool without Strategy: none, with checkpoints, with surplus machines, or disabled. ByGroup is true if
+	// they are those of the group's own refresh, which the pool names then.
 	Refresh Refresh
+	ByGroup bool
 	// SkipModel is the gate by which changed templates replace nothing. Spot machines can be interrupted.
 	SkipModel, Spot bool
 	// Speed is how much faster than life machines come and go.
@@ -113,6 +115,10 @@ const (
 	LoseOwner What = "an owner is lost"
 	// Restored is a restore of the management cluster from a backup.
 	Restored What = "a backup is restored"
+	// Reapplied applies the objects of the pool to another management cluster as they stand in Git, TakenBack runs the command that gives the
+	// pool its group back.
+	Reapplied What = "the objects are applied again from Git"
+	TakenBack What = "the group is taken back"
 	// Copied applies the infrastructure object, with its annotations, in another namespace.
 	Copied What = "a copy is applied"
 	// Adopt asks to adopt the group that another provider has made.

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/memapi"
 )
 
 // APIKind is what a fault of an API server does to a request.

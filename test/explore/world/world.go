@@ -15,10 +15,10 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
-	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/workload"
+	"github.com/muster-project/muster/test/memapi"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -97,6 +97,8 @@ type World struct {
 	Scenario Scenario
 	Options  Options
 	pool     *Pool
+	// Cloud has the snapshots of the simulated cloud, and what users can do there out of band.
+	Cloud    sim.Capabilities
 	trace    *record.Trace
 	Workload *workload.Cluster
 	// keeper looks after Machines.
@@ -105,6 +107,7 @@ type World struct {
 	account   *account
 	Notes     *Notes
 	Objects   *Objects
+	Group     *Group
 	Instances *Instances
 	Rollout   *Rollout
 	setup     *setup
@@ -153,6 +156,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1),
 		agenda: &agenda{}}
 	w.Notes, w.Objects, w.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
+	w.Group = &Group{world: w}
 	w.Instances, w.adoption = &Instances{world: w, condemned: map[string]bool{}}, &adoption{world: w}
 	w.setup, w.backup, w.users, w.managers = &setup{world: w}, &backup{world: w}, &users{world: w}, &managers{world: w}
 	w.servers, w.rest = &servers{world: w}, &rest{world: w}
@@ -165,6 +169,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	})
 	w.account = newAccount(w)
 	w.pool = s.Kind.Make(w)
+	w.Cloud = w.pool.Cloud.Capabilities()
 	w.account.inPages()
 	of, err := apiutil.GVKForObject(w.pool.New(), types)
 	w.Must(err, "find the kind of the infrastructure object")
@@ -372,6 +377,3 @@ func (k *Kind) scheme() (*runtime.Scheme, error) {
 	known.Store(k, s)
 	return s, nil
 }
-
-// Snapshot is what exists, in the oracles' words.
-func (w *World) Snapshot() oracle.Cloud { return w.pool.Snapshot() }

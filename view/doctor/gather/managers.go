@@ -15,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/view/doctor"
 )
 
@@ -95,6 +96,10 @@ func withFlag(m doctor.Manager, arg string) doctor.Manager {
 		m.Controllers = strings.Split(value, ",")
 	case "namespace":
 		m.Watches = value
+	case identity.OwnFlag:
+		m.CredentialsNamespaces = strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
+	case identity.OwnSelectorFlag:
+		m.CredentialsSelector = value
 	}
 	return m
 }

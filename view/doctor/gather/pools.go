@@ -42,7 +42,7 @@ func (g *gatherer) pools(ctx context.Context) error {
 		p := doctor.Pool{
 			Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Kind: schema.GroupKind{Group: ref.APIGroup,
 				Kind: ref.Kind}, Infrastructure: ref.Name,
-			Exists: infra != nil, Deleting: !mp.DeletionTimestamp.IsZero(), Message: view.PoolOf(mp, infra).Message,
+			Exists: infra != nil, Deleting: !mp.DeletionTimestamp.IsZero(), Message: view.PoolOf(mp, infra).Message, Cause: view.Cause(infra),
 			Paused: annotations.HasPaused(mp) || slices.Contains(paused, client.ObjectKey{Namespace: mp.Namespace,
 				Name: mp.Spec.ClusterName}),
 		}
@@ -76,6 +76,12 @@ func (g *gatherer) identities(ctx context.Context) error {
 		namespace = g.musterNamespace()
 	}
 	sources := identity.NewSources(g.Client, namespace)
+	if m := g.muster(); m != nil {
+		// With values that mean nothing the manager does not start, which is a finding of its own.
+		if allowed, err := identity.ParseOwn(m.CredentialsNamespaces, m.CredentialsSelector); err == nil {
+			sources.OwnCredentials = allowed
+		}
+	}
 	var list clusterv1.ClusterList
 	if err := g.Client.List(ctx, &list); err != nil {
 		return fmt.Errorf("list the Clusters: %w", err)

@@ -32,7 +32,7 @@ type AzureASOManagedMachinePoolTemplateResource struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=azureasomanagedmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=asommpt
 // +kubebuilder:storageversion
-// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1alpha1_v1beta1"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta1"
 type AzureASOManagedMachinePoolTemplate struct {
 	metav1.TypeMeta `json:",inline"`

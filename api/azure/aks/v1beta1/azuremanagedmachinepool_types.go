@@ -48,6 +48,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.linuxOSConfig) || !has(self.osType) || self.osType == 'Linux'",fieldPath=".linuxOSConfig",reason=FieldValueForbidden,message="can't be set when osType is Windows"
 // +kubebuilder:validation:XValidation:rule="!has(self.scaleSetPriority) || self.scaleSetPriority != 'Spot' || self.mode == 'User'",fieldPath=".scaleSetPriority",reason=FieldValueForbidden,message="can't be Spot when mode is System: AKS has spot nodes in User pools alone"
 // +kubebuilder:validation:XValidation:rule="!has(self.spotMaxPrice) || (has(self.scaleSetPriority) && self.scaleSetPriority == 'Spot')",fieldPath=".spotMaxPrice",reason=FieldValueForbidden,message="can only be set when scaleSetPriority is Spot"
+// +kubebuilder:validation:XValidation:rule="!has(self.scaleSetPriority) || self.scaleSetPriority != 'Spot' || !has(self.upgradeSettings) || (!has(self.upgradeSettings.maxSurge) && !has(self.upgradeSettings.maxUnavailable))",fieldPath=".upgradeSettings",reason=FieldValueForbidden,message="can't have maxSurge or maxUnavailable when scaleSetPriority is Spot: AKS adds no machines to a spot pool while it upgrades it"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'System' || !has(self.scaling) || !has(self.scaling.minSize) || self.scaling.minSize >= 1",fieldPath=".scaling.minSize",reason=FieldValueInvalid,message="must be at least 1 when mode is System: AKS keeps a node in every System pool"
 type AzureManagedMachinePoolSpec struct {
 	// AdditionalTags are set on the agent pool and its cloud objects, beside the tags that are always there. Where the control plane's
@@ -90,10 +91,11 @@ type AzureManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(z, self.exists_one(o, o == z))",reason=FieldValueInvalid,message="no zone may be named twice"
 	AvailabilityZones []string `json:"availabilityZones,omitempty"`
 
-	// NodeLabels are the labels of the pool's nodes. Keys of kubernetes.azure.com belong to AKS.
+	// NodeLabels are the labels of the pool's nodes. Keys of kubernetes.azure.com belong to AKS; the one that it gives spot nodes,
+	// kubernetes.azure.com/scalesetpriority, may be named.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.azure.com'))",reason=FieldValueInvalid,message="no key may begin with kubernetes.azure.com: AKS sets these labels"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.azure.com') || k == 'kubernetes.azure.com/scalesetpriority')",reason=FieldValueInvalid,message="no key may begin with kubernetes.azure.com but kubernetes.azure.com/scalesetpriority: AKS sets these labels"
 	NodeLabels map[string]string `json:"nodeLabels,omitempty"`
 
 	// Taints of the pool's nodes.

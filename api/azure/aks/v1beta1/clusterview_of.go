@@ -115,8 +115,8 @@ func asoViewOf(u *unstructured.Unstructured, cluster string) (ManagedClusterView
 		if err := json.Unmarshal(raw, &m); err != nil || m.Kind != managedClusterManifestKind {
 			continue
 		}
-		out := ManagedClusterView{Name: cmp.Or(m.Spec.AzureName, m.Metadata.Name), NodeResourceGroup: m.Spec.NodeResourceGroup,
-			CredentialSecret: m.Metadata.Annotations[CredentialAnnotation]}
+		out := ManagedClusterView{Name: cmp.Or(m.Spec.AzureName, m.Metadata.Name), ManifestName: m.Metadata.Name,
+			NodeResourceGroup: m.Spec.NodeResourceGroup, CredentialSecret: m.Metadata.Annotations[CredentialAnnotation]}
 		out.View = azurev1.ClusterView{
 			Name: u.GetName(), ClusterName: cluster, Location: m.Spec.Location, Environment: azurev1.PublicCloud, AdditionalTags: m.Spec.Tags,
 			ResourceGroup:       cmp.Or(m.Spec.Owner.Name, azurev1.SegmentOf(m.Spec.Owner.ArmID, "resourceGroups")),

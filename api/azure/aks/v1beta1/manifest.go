@@ -1,12 +1,17 @@
 package v1beta1
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/api/common"
 )
 
 const (
@@ -19,8 +24,8 @@ const (
 // AgentPoolManifest is the manifest of an agent pool in an AzureASOManagedMachinePool.
 // +kubebuilder:object:generate=false
 type AgentPoolManifest struct {
-	// Name is the agent pool's name in AKS, ManifestName that of the manifest.
-	Name, ManifestName string
+	// Name is the agent pool's name in AKS, ManifestName that of the manifest, and Namespace that which the manifest names.
+	Name, ManifestName, Namespace string
 	// APIVersion is the version of AKS's API whose fields the manifest has, for example 2023-10-01.
 	APIVersion string
 	// Spec of the manifest, as the user wrote it.
@@ -38,7 +43,11 @@ func (s *AzureASOManagedMachinePoolSpec) AgentPoolManifest() (*AgentPoolManifest
 	for i := range s.Resources {
 		u := &unstructured.Unstructured{}
 		if err := json.Unmarshal(s.Resources[i].Raw, u); err != nil {
-			return nil, fmt.Errorf("spec.resources[%d]: not a Kubernetes manifest: %w", i, err)
+			at := fmt.Sprintf("spec.resources[%d]", i)
+			for _, bad := range common.BadValues(at, s.Resources[i].Raw, func(b []byte) error { return utiljson.Unmarshal(b, &map[string]any{}) }) {
+				return nil, bad
+			}
+			return nil, fmt.Errorf("%s: not a Kubernetes manifest: %w", at, err)
 		}
 		kind := u.GroupVersionKind()
 		switch {
@@ -57,8 +66,8 @@ func (s *AzureASOManagedMachinePoolSpec) AgentPoolManifest() (*AgentPoolManifest
 		if err != nil {
 			return nil, fmt.Errorf("spec.resources[%d].spec: %w", i, err)
 		}
-		found = &AgentPoolManifest{Name: u.GetName(), ManifestName: u.GetName(), APIVersion: version, Spec: spec, Annotations: u.GetAnnotations(),
-			Index: i}
+		found = &AgentPoolManifest{Name: u.GetName(), ManifestName: u.GetName(), Namespace: u.GetNamespace(), APIVersion: version, Spec: spec,
+			Annotations: u.GetAnnotations(), Index: i}
 		if name, ok := spec["azureName"].(string); ok && name != "" {
 			found.Name = name
 		}
@@ -68,6 +77,38 @@ func (s *AzureASOManagedMachinePoolSpec) AgentPoolManifest() (*AgentPoolManifest
 		return nil, fmt.Errorf("no %s ManagedClustersAgentPools defined in AzureASOManagedMachinePool spec.resources", ServiceGroup)
 	}
 	return found, nil
+}
+
+// CheckNamespace returns an error if the manifest names another namespace than that of its object.
+func (m *AgentPoolManifest) CheckNamespace(namespace string) error {
+	if m.Namespace == "" || m.Namespace == namespace {
+		return nil
+	}
+	return fmt.Errorf("spec.resources[%d].metadata.namespace: found %s, must be absent or %s, the namespace of the object",
+		m.Index, m.Namespace, namespace)
+}
+
+// CheckOwner returns an error if the manifest names another managed cluster than that of the pool's control plane. A cluster that is known
+// from what the object remembers has no manifest, and is compared by its resource ID alone.
+func (m *AgentPoolManifest) CheckOwner(cluster ManagedClusterView) error {
+	owner, ok := m.Spec["owner"].(map[string]any)
+	if !ok && m.Spec["owner"] != nil {
+		return fmt.Errorf("spec.resources[%d].spec.owner: found %T, must be an object with name or armId", m.Index, m.Spec["owner"])
+	}
+	at := fmt.Sprintf("spec.resources[%d].spec.owner", m.Index)
+	if name, _ := owner["name"].(string); name != "" && cluster.ManifestName != "" && name != cluster.ManifestName {
+		return fmt.Errorf("%s.name: found %s, must be %s, the ManagedCluster of the Cluster's control plane", at, name, cluster.ManifestName)
+	}
+	id, _ := owner["armId"].(string)
+	if id == "" {
+		return nil
+	}
+	want := fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.ContainerService/managedClusters/%s",
+		cmp.Or(cluster.View.SubscriptionID, azurev1.SegmentOf(id, "subscriptions")), cluster.View.ResourceGroup, cluster.Name)
+	if !strings.EqualFold(id, want) {
+		return fmt.Errorf("%s.armId: found %s, must be %s, the managed cluster of the Cluster's control plane", at, id, want)
+	}
+	return nil
 }
 
 // servedVersion is a version of Azure Service Operator's manifests: v1api20231001, v1api20240402preview, v20250801.

@@ -33,6 +33,8 @@ type ManagedClusterView struct {
 	View azurev1.ClusterView
 	// Name of the managed cluster in AKS.
 	Name string
+	// ManifestName is the name of its manifest; empty if it has none, or none is read.
+	ManifestName string
 	// NodeResourceGroup is where AKS keeps the cluster's machines; empty where it is AKS's to choose.
 	NodeResourceGroup string
 	// SubnetID is the resource ID of the subnet that the cluster's network object names, and SubnetPrefix what comes before the name of

@@ -18,6 +18,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // The fields of the specification that describe the role.
@@ -64,9 +65,9 @@ type Spec struct {
 	GroupExists bool
 	// Cluster and Group are EKS's names of the cluster and of the node group.
 	Cluster, Group string
-	// OwnerID is the pool's owner ID, and Tags are the tags of a created role, the owner tag among them.
-	OwnerID string
-	Tags    map[string]string
+	// Owner is the pool's, and Tags are the tags of a created role, the owner's among them.
+	Owner cloud.Owner
+	Tags  map[string]string
 	// Path and Boundary are the path and the permissions boundary of a created role.
 	Path, Boundary string
 	// Policies are the ARNs of additional policies.
@@ -83,7 +84,7 @@ type Spec struct {
 // Memory is the node role of one pool as it was read last. Its zero value has everything read again.
 type Memory struct {
 	name string
-	// arn is empty if the role does not exist; owned is true if it carries the pool's owner tag.
+	// arn is empty if the role does not exist; owned is true if it is the pool's by its tags.
 	arn   string
 	owned bool
 	// taggedFor is the object that the tags of an owned role name, as cluster/namespace/name.
@@ -93,6 +94,8 @@ type Memory struct {
 	// attached are the ARNs of its policies, read for owned roles only.
 	attached   []string
 	at, listed time.Time
+	// tolerance decides whether a pool with a node group is observed without a read of its role.
+	tolerance driverkit.Tolerance
 }
 
 // deletable reports whether Muster deletes the role with the pool.
@@ -189,13 +192,11 @@ func (p Pass) get(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	read := Memory{name: name, at: p.Now, attached: p.Memory.attached, listed: p.Memory.listed}
+	read := Memory{name: name, at: p.Now, attached: p.Memory.attached, listed: p.Memory.listed, tolerance: p.Memory.tolerance}
 	if found != nil {
 		read.arn = ptr.Deref(found.Arn, "")
-		tag := func(name string) string { return tagOf(found.Tags, session.OwnTag(name)) }
-		if read.owned = tag(cloud.TagOwner) == p.Spec.OwnerID; read.owned {
-			read.taggedFor = cloud.TaggedFor(tag)
-		}
+		claim := session.Spelling.Claim(p.Spec.Owner, func(key string) string { return tagOf(found.Tags, key) })
+		read.owned, read.taggedFor = claim.Owned, claim.Named()
 		read.made = ptr.Deref(found.CreateDate, time.Time{})
 	}
 	*p.Memory = read

@@ -27,10 +27,10 @@ type Findings struct {
 // Observe reads the role, at once where there is no node group and slowly otherwise, and reports what of it Muster deletes with the pool.
 func (p Pass) Observe(ctx context.Context) (Findings, error) {
 	if err := p.read(ctx); err != nil {
-		if !p.Spec.GroupExists || cloud.KindOf(err) != cloud.Denied {
+		if !p.Spec.GroupExists || p.Memory.tolerance.Tolerate(p.Now, err) != nil {
 			return Findings{}, err
 		}
-		// The group has its role: a denied read of it blocks nothing else.
+		// The group has its role: a failed read of it blocks nothing else.
 		return Findings{Issues: []pool.Cause{driverkit.CauseOf(err)}, unread: true}, nil
 	}
 	found := Findings{TaggedFor: p.Memory.taggedFor}
@@ -50,6 +50,10 @@ func (p Pass) Compare(ctx context.Context, failed bool, lookups map[string]strin
 	p.rememberPolicies(lookups)
 	role := p.Memory
 	switch {
+	case p.mayNotAttach() && !failed:
+		found.Unsatisfiable = cloud.Invalidf(FieldPolicies,
+			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the "+
+				"field out")
 	case role.arn == "" && p.Spec.MayCreate:
 		found.Missing = []string{roleItem(role.name)}
 	case role.arn == "" && !failed:

@@ -16,9 +16,9 @@ import (
 // nodePolicies are the names of the policies that every EKS node needs, all managed by AWS.
 var nodePolicies = []string{"AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryReadOnly"}
 
-// policiesKey is the key under which an object remembers the policies that the specification asked for. A policy that is removed from the
+// PoliciesKey is the key under which an object remembers the policies that the specification asked for. A policy that is removed from the
 // specification is detached from the role; one that another client attached is not.
-const policiesKey = "role-policies"
+const PoliciesKey = "role-policies"
 
 // policies returns the ARNs of the policies that an owned role is to have.
 func (p Pass) policies() []string {
@@ -46,8 +46,14 @@ func (p Pass) missingPolicies() []string {
 // managesPolicies reports whether Muster attaches and detaches the specification's policies.
 func (s Spec) managesPolicies() bool { return s.MayCreate && s.MayAttach }
 
+// mayNotAttach reports whether the specification asks for policies that the controller may not attach to a role that it made or would make.
+func (p Pass) mayNotAttach() bool {
+	own := p.Memory.owned || p.Memory.arn == "" && p.Spec.MayCreate
+	return own && len(p.Spec.Policies) > 0 && !p.Spec.MayAttach
+}
+
 // rememberedPolicies returns the policies that the object remembers.
-func (s Spec) rememberedPolicies() []string { return strings.Fields(s.Remembered[policiesKey]) }
+func (s Spec) rememberedPolicies() []string { return strings.Fields(s.Remembered[PoliciesKey]) }
 
 // obsoletePolicies returns the attached policies that the specification asked for once and asks for no longer.
 func (p Pass) obsoletePolicies() []string {
@@ -81,8 +87,8 @@ func (p Pass) rememberPolicies(lookups map[string]string) {
 			list = append(list, arn)
 		}
 	}
-	if text := strings.Join(session.Unique(list), " "); text != p.Spec.Remembered[policiesKey] || text != "" {
-		lookups[policiesKey] = text
+	if text := strings.Join(session.Unique(list), " "); text != p.Spec.Remembered[PoliciesKey] || text != "" {
+		lookups[PoliciesKey] = text
 	}
 }
 

@@ -50,6 +50,7 @@ func OfManaged(s *aksv1.AzureManagedMachinePoolSpec, subnetID string, tags azure
 	if err != nil {
 		return nil, err
 	}
+	patched[Mode], patched[Tags] = s.Mode, withOwnTags(patched[Tags], tags)
 	return patched.flatWanted(func(property string) string {
 		if property == EnableAutoScaling {
 			return "spec.scaling"

@@ -3,6 +3,7 @@ package body
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,10 +21,7 @@ func OfManifest(m *aksv1.AgentPoolManifest, tags azurev1.Tags) (Properties, erro
 		return nil, err
 	}
 	own, _ := object(p[Tags])
-	merged := stringMap(tags)
-	maps.Copy(merged, own)
-	maps.Copy(merged, stringMap(tags))
-	p[Tags] = merged
+	p[Tags] = withOwnTags(MergePatch(MergePatch(stringMap(tags), own), stringMap(tags)), tags)
 	return p.flatWanted(func(property string) string { return at + "." + property })
 }
 
@@ -34,18 +32,74 @@ var references = map[string]string{
 	"hostGroupReference": "hostGroupID", "sourceResourceReference": "sourceResourceId",
 }
 
+const (
+	operatorSpec = "operatorSpec"
+	// ownTags is what the names of the tags begin with that say whose an agent pool is.
+	ownTags = cloud.TagDomain + "_"
+)
+
+// checkSpelling refuses the names of fields that decide about ownership and size where they differ in case: Azure takes them for the same.
+func checkSpelling(spec map[string]any, at string) error {
+	names := append(slices.Collect(maps.Keys(setElsewhere)), Mode, Tags, operatorSpec)
+	for _, key := range slices.Sorted(maps.Keys(spec)) {
+		for _, name := range names {
+			if key != name && strings.EqualFold(key, name) {
+				return cloud.Invalidf(at+"."+key, "no field of a manifest has this name: write %s", name)
+			}
+		}
+	}
+	return nil
+}
+
+// checkTags refuses tags that say whose an agent pool is. Azure does not tell the names of tags apart by case.
+func checkTags(tags any, at string) error {
+	list, ok := object(tags)
+	if tags != nil && !ok {
+		return cloud.Invalidf(at, "found %T, must be an object of names and values", tags)
+	}
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if strings.HasPrefix(strings.ToLower(name), ownTags) {
+			return cloud.Invalidf(at+"."+name, "no name may begin with %s: these tags say who owns a cloud object", ownTags)
+		}
+	}
+	return nil
+}
+
+// withOwnTags returns tags with the owner tags of given in the place of their own.
+func withOwnTags(tags any, given azurev1.Tags) map[string]any {
+	out := map[string]any{}
+	list, _ := object(tags)
+	for name, value := range list {
+		if !strings.HasPrefix(strings.ToLower(name), ownTags) {
+			out[name] = value
+		}
+	}
+	for name, value := range given {
+		if strings.HasPrefix(name, ownTags) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
 // notProperties are the fields of manifests that are no properties of the agent pool.
 var notProperties = []string{"azureName", "owner"}
 
 // ofManifestSpec translates a manifest's spec, or a patch of it; at is its place, for errors.
 func ofManifestSpec(spec map[string]any, at string) (Properties, error) {
-	if operator, _ := object(spec["operatorSpec"]); len(operator) > 0 {
-		return nil, cloud.Invalidf(at+".operatorSpec", "found %s, must be absent: only Azure Service Operator writes Secrets and ConfigMaps",
+	if operator, _ := object(spec[operatorSpec]); len(operator) > 0 {
+		return nil, cloud.Invalidf(at+"."+operatorSpec, "found %s, must be absent: only Azure Service Operator writes Secrets and ConfigMaps",
 			strings.Join(slices.Sorted(maps.Keys(operator)), ", "))
+	}
+	if err := checkSpelling(spec, at); err != nil {
+		return nil, err
+	}
+	if err := checkTags(spec[Tags], at+"."+Tags); err != nil {
+		return nil, err
 	}
 	p := Properties{}
 	for key, value := range spec {
-		if key == "operatorSpec" || slices.Contains(notProperties, key) {
+		if key == operatorSpec || slices.Contains(notProperties, key) {
 			continue
 		}
 		name, translated, err := property(key, value, at+"."+key)
@@ -85,9 +139,22 @@ func property(key string, value any, at string) (string, any, error) {
 		}
 		return key, out, nil
 	case int64:
-		return key, float64(x), nil
+		return key, float64(x), checkExact(float64(x), x, at)
+	case float64:
+		return key, x, checkExact(x, x, at)
 	}
 	return key, value, nil
+}
+
+// mostExact is the largest whole number up to which JSON tells each from the next as services read it.
+const mostExact = 1 << 53
+
+// checkExact refuses a number that would reach AKS as another one.
+func checkExact(x float64, written any, at string) error {
+	if math.Abs(x) > mostExact {
+		return cloud.Invalidf(at, "found %v, must be from %d to %d: JSON holds larger numbers inexactly", written, -mostExact, mostExact)
+	}
+	return nil
 }
 
 // armID returns the resource ID of a reference. One that names another manifest needs Azure Service Operator.

@@ -11,7 +11,8 @@ import (
 // Group is one of the instance groups that a node pool keeps its machines in, as it was read.
 type Group struct {
 	Zone, Name string
-	// Target is the number of machines that it keeps, and Template the name of the instance template that it makes them from.
+	// Target is the number of machines that it keeps, and Template the instance template that it makes them from, by its path within the
+	// project: node pools have templates of their region, older ones global templates.
 	Target   int
 	Template string
 	Machines []Instance
@@ -96,11 +97,11 @@ func Among(list []Group, urls []string) []Group {
 	return out
 }
 
-// templateOf returns the name of the instance template that a group makes machines from.
+// templateOf returns the instance template that a group makes machines from.
 func templateOf(m *compute.InstanceGroupManager) string {
 	url := m.InstanceTemplate
 	if url == "" && len(m.Versions) > 0 {
 		url = m.Versions[0].InstanceTemplate
 	}
-	return session.LastName(url)
+	return session.ParseResource(url).Within()
 }

@@ -21,7 +21,7 @@ type Instance struct {
 	// Name is that of the machine and of its Node; it outlives the machine where the group makes it again. UID is Compute Engine's ID of the
 	// machine, empty while there is none.
 	Name, UID, Zone string
-	// Template is the name of the instance template that it was made from; empty where that is not known.
+	// Template is the instance template that it was made from, by its path within the project; empty where that is not known.
 	Template string
 	Created  time.Time
 	// Failure is why the group's last attempt to make it, or to change it, failed; nil if it did not.
@@ -43,7 +43,7 @@ func managedMachine(zone string, is *compute.ManagedInstance) Instance {
 		m.UID = strconv.FormatUint(is.Id, 10)
 	}
 	if is.Version != nil {
-		m.Template = session.LastName(is.Version.InstanceTemplate)
+		m.Template = session.ParseResource(is.Version.InstanceTemplate).Within()
 	}
 	if at := is.LastAttempt; at != nil && at.Errors != nil && len(at.Errors.Errors) > 0 {
 		m.Failure = session.Said(at.Errors.Errors[0].Code, at.Errors.Errors[0].Message)
@@ -60,7 +60,7 @@ func instanceMachine(zone string, is *compute.Instance, skew time.Duration) Inst
 	if is.Metadata != nil {
 		for _, item := range is.Metadata.Items {
 			if item.Key == keyTemplate && item.Value != nil {
-				m.Template = session.LastName(*item.Value)
+				m.Template = session.ParseResource(*item.Value).Within()
 			}
 		}
 	}

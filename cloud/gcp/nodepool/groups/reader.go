@@ -16,7 +16,7 @@ type Reader struct {
 	MaxAge time.Duration
 	// Created are when machines were made, as far as it was read before.
 	Created *Creations
-	// Tolerate returns nil for a refusal of a read that can be done without, which it keeps, and any other error as it is.
+	// Tolerate keeps the failure of a read that can be done without and returns nil, or returns the error after which all is read again.
 	Tolerate func(error) error
 }
 

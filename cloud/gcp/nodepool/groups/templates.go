@@ -43,7 +43,7 @@ const (
 	templatesMaxAge = 10 * time.Minute
 	// The parts of templates that are read. The metadata, which holds what machines join with, is none of them.
 	fieldsOne  = "name,properties(machineType,disks(boot,diskSizeGb,initializeParams(diskType,diskSizeGb,sourceImage)))"
-	fieldsList = "nextPageToken,items(" + fieldsOne + ")"
+	fieldsList = "nextPageToken,items/*/instanceTemplates(" + fieldsOne + ")"
 )
 
 // Of returns the reader of a session.
@@ -62,26 +62,26 @@ func (t *Templates) Of(c *session.Session) *TemplateReader {
 	return r
 }
 
-// Read returns the facts of templates by name. One that is gone is left out.
-func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]TemplateFields, error) {
+// Read returns the facts of templates by their paths within the project. One that is gone is left out.
+func (r *TemplateReader) Read(ctx context.Context, paths []string) (map[string]TemplateFields, error) {
 	out := map[string]TemplateFields{}
 	var missing []string
 	r.mu.Lock()
-	for _, name := range names {
-		if is, ok := r.known[name]; ok {
-			out[name] = is
-		} else if !slices.Contains(missing, name) && name != "" {
-			missing = append(missing, name)
+	for _, path := range paths {
+		if is, ok := r.known[path]; ok {
+			out[path] = is
+		} else if !slices.Contains(missing, path) && path != "" {
+			missing = append(missing, path)
 		}
 	}
 	r.mu.Unlock()
-	for _, name := range missing {
-		answer, err := r.sweep.Get(ctx, name, templatesMaxAge)
+	for _, path := range missing {
+		answer, err := r.sweep.Get(ctx, path, templatesMaxAge)
 		if err != nil {
 			return nil, err
 		}
 		if answer.Found {
-			out[name] = answer.Value
+			out[path] = answer.Value
 		}
 	}
 	r.keep(out)
@@ -97,30 +97,39 @@ func (r *TemplateReader) keep(read map[string]TemplateFields) {
 	maps.Copy(r.known, read)
 }
 
-// some reads single templates.
-func (r *TemplateReader) some(ctx context.Context, names []string, found func(string, TemplateFields)) error {
-	for _, name := range names {
-		is, err := r.c.Compute.InstanceTemplates.Get(r.c.Project, name).Fields(googleapi.Field(fieldsOne)).Context(ctx).Do()
+// some reads single templates: those of regions, and global ones.
+func (r *TemplateReader) some(ctx context.Context, paths []string, found func(string, TemplateFields)) error {
+	for _, path := range paths {
+		is, err := r.one(ctx, session.ParseResource(path))
 		if err = r.c.Refusal(err); err != nil && !session.Absent(err) {
 			return err
 		}
 		if err == nil {
-			found(name, factsOf(is))
+			found(path, factsOf(is))
 		}
 	}
 	return nil
 }
 
-// all lists the templates of the project.
+func (r *TemplateReader) one(ctx context.Context, at session.Resource) (*compute.InstanceTemplate, error) {
+	if region := at.Location(); region != "" {
+		return r.c.Compute.RegionInstanceTemplates.Get(r.c.Project, region, at.Name).Fields(googleapi.Field(fieldsOne)).Context(ctx).Do()
+	}
+	return r.c.Compute.InstanceTemplates.Get(r.c.Project, at.Name).Fields(googleapi.Field(fieldsOne)).Context(ctx).Do()
+}
+
+// all lists the templates of the project in all scopes. Those of a scope that can't be read are read one by one.
 func (r *TemplateReader) all(ctx context.Context, found func(string, TemplateFields)) (int, error) {
 	return r.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
-		list := r.c.Compute.InstanceTemplates.List(r.c.Project).PageToken(token).Fields(googleapi.Field(fieldsList))
-		page, err := list.Context(ctx).Do()
+		list := r.c.Compute.InstanceTemplates.AggregatedList(r.c.Project).ReturnPartialSuccess(true).PageToken(token)
+		page, err := list.Fields(googleapi.Field(fieldsList)).Context(ctx).Do()
 		if err != nil {
 			return "", err
 		}
-		for _, is := range page.Items {
-			found(is.Name, factsOf(is))
+		for scope, in := range page.Items {
+			for _, is := range in.InstanceTemplates {
+				found(session.Resource{Scope: scope, Collection: "instanceTemplates", Name: is.Name}.Path(), factsOf(is))
+			}
 		}
 		return page.NextPageToken, nil
 	})

@@ -1,94 +1,99 @@
 package request
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 // The names of parts that code depends on.
 const (
 	// ImageType is the image of nodes. It can be changed with the version.
-	ImageType    = "imageType"
-	partMachine  = "machineType"
-	partDiskType = "diskType"
-	partDiskSize = "diskSizeGb"
-	partLinux    = "linuxNodeConfig"
+	ImageType = "imageType"
+	// MachineType, DiskType and DiskSize are parts of the templates of machines too.
+	MachineType = "machineType"
+	DiskType    = "diskType"
+	DiskSize    = "diskSizeGb"
+	partLinux   = "linuxNodeConfig"
+	partVersion = "nodeVersion"
 	// Locations are the zones.
 	Locations = "locations"
 	// ResourceLabels are the labels of the cloud objects.
 	ResourceLabels = "resourceLabels"
 )
 
-// parts are all parts of a node pool that a specification may name, in the order in which they are changed. The version goes after those
+// The documents of GKE that rows read and write.
+type (
+	nodeConfig = container.NodeConfig
+	update     = container.UpdateNodePoolRequest
+)
+
+// Parts are all parts of a node pool that a specification may name, in the order in which they are changed. The version goes after those
 // that roll, with the image: nodes that have what is not wanted any more may never join. Labels, taints, tags and resource labels reach
 // nodes that run; a list of zones is never sent with anything else, because GKE may ignore the rest then.
-var parts = slices.Concat(rollingParts, partsInPlace, fixedParts)
+var Parts = slices.Concat(rollingParts, partsInPlace, fixedParts)
 
-var rollingParts = []Part{
-	{Name: partMachine, Field: "spec.instanceType", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return Text(c.MachineType) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.MachineType = want.Config.MachineType
-		}},
-	{Name: partDiskType, Field: "spec.diskType", Effect: Rolls, With: partMachine,
-		value: config(func(c *container.NodeConfig) any { return Text(c.DiskType) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.DiskType = want.Config.DiskType
-		}},
-	{Name: partDiskSize, Field: "spec.diskSizeGb", Effect: Rolls, With: partMachine,
-		value: config(func(c *container.NodeConfig) any { return Number(c.DiskSizeGb) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.DiskSizeGb = want.Config.DiskSizeGb
-		}},
-	{Name: partLinux, Field: "spec.linuxNodeConfig", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return linuxValue(c.LinuxNodeConfig) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.LinuxNodeConfig = want.Config.LinuxNodeConfig
-		}},
-	{Name: ImageType, Field: "spec.imageType", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return Text(strings.ToUpper(c.ImageType)) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.ImageType = want.Config.ImageType
-		}},
+var rollingParts = Table{
+	rolling(Part{Name: MachineType, Spec: "spec.instanceType", Alias: "spec.machineType"}, fields.Text,
+		func(c *nodeConfig) *string { return &c.MachineType }, func(r *update) *string { return &r.MachineType }),
+	rolling(Part{Name: DiskType, Spec: "spec.diskType", With: MachineType}, fields.Text,
+		func(c *nodeConfig) *string { return &c.DiskType }, func(r *update) *string { return &r.DiskType }),
+	rolling(Part{Name: DiskSize, Spec: "spec.diskSizeGb", Alias: "spec.diskSizeGB", With: MachineType}, fields.Number,
+		func(c *nodeConfig) *int64 { return &c.DiskSizeGb }, func(r *update) *int64 { return &r.DiskSizeGb }),
+	rolling(Part{Name: partLinux, Spec: "spec.linuxNodeConfig", Compare: fields.Exact, Owned: fields.ServiceOwned{None: true}}, linuxValue,
+		func(c *nodeConfig) **container.LinuxNodeConfig { return &c.LinuxNodeConfig },
+		func(r *update) **container.LinuxNodeConfig { return &r.LinuxNodeConfig }),
+	rolling(Part{Name: ImageType, Spec: "spec.imageType"}, func(image string) any { return fields.Text(strings.ToUpper(image)) },
+		func(c *nodeConfig) *string { return &c.ImageType }, func(r *update) *string { return &r.ImageType }),
+	{Name: partVersion, Spec: fields.Version, Effect: fields.Rolls},
 }
 
-var partsInPlace = []Part{
-	{Name: ResourceLabels, Field: "spec.additionalLabels", differs: exact(resourceLabels), put: putResourceLabels},
-	{Name: "labels", Field: "spec.kubernetesLabels", differs: exact(labels), put: putLabels},
-	{Name: "taints", Field: "spec.kubernetesTaints", differs: exact(taintsByKey), put: putTaints},
-	{Name: "tags", Field: "spec.nodeNetwork.tags", differs: exact(tags), put: putTags},
-	{Name: "upgradeSettings", Field: "spec.upgradeSettings", differs: upgradesDiffer,
-		put: func(r *container.UpdateNodePoolRequest, want, is *container.NodePool) {
+var partsInPlace = Table{
+	{Name: ResourceLabels, Spec: "spec.additionalLabels", Compare: fields.Exact, Owned: ownResourceLabels, Put: putResourceLabels,
+		Value: func(n *container.NodePool) any { return configOf(n).ResourceLabels }},
+	{Name: "labels", Spec: "spec.kubernetesLabels", Compare: fields.Exact, Owned: ownLabels, Put: putLabels,
+		Value: func(n *container.NodePool) any { return configOf(n).Labels }},
+	{Name: "taints", Spec: "spec.kubernetesTaints", Compare: fields.Exact, Owned: ownLabels, Put: putTaints, Value: taintValues},
+	{Name: "tags", Spec: "spec.nodeNetwork.tags", Compare: fields.Unordered, Owned: fields.ServiceOwned{None: true}, Put: putTags,
+		Value: func(n *container.NodePool) any { return configOf(n).Tags }},
+	{Name: "upgradeSettings", Spec: "spec.upgradeSettings", Differs: upgradesDiffer,
+		Put: func(r *update, want, is *container.NodePool) {
 			r.UpgradeSettings = completed(want.UpgradeSettings, is.UpgradeSettings)
 		}},
-	{Name: "autoscaling", Field: "spec.scaling", Method: SetAutoscaling, differs: autoscalingDiffers},
-	{Name: "management", Field: "spec.management", Method: SetManagement, differs: managementDiffers},
-	{Name: Locations, Field: "spec.nodeLocations",
-		value: func(n *container.NodePool) any { return list(n.Locations) },
-		put:   func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) { r.Locations = want.Locations }},
+	{Name: "autoscaling", Spec: "spec.scaling", Method: SetAutoscaling, Differs: autoscalingDiffers},
+	{Name: "management", Spec: "spec.management", Method: SetManagement, Differs: managementDiffers},
+	{Name: Locations, Spec: "spec.nodeLocations", Owned: fields.ServiceOwned{None: true},
+		Doc: "adds the nodes of new zones. Machines of zones that are named no more are drained and removed by Muster first (`ZoneRemoved`): " +
+			"GKE would delete them with the zone. An emptied list changes nothing",
+		Value: func(n *container.NodePool) any { return fields.Set(n.Locations) },
+		Put:   func(r *update, want, _ *container.NodePool) { r.Locations = want.Locations }},
 }
 
-var fixedParts = []Part{
-	fixed("localSsdCount", "spec.localSsdCount", config(func(c *container.NodeConfig) any { return Number(c.LocalSsdCount) })),
+var fixedParts = Table{
+	fixed("nodePool.name", "spec.nodePoolName", nil),
+	fixed("localSsdCount", "spec.localSsdCount", config(func(c *nodeConfig) any { return fields.Number(c.LocalSsdCount) })),
 	fixed("maxPodsConstraint", "spec.maxPodsPerNode", func(n *container.NodePool) any {
 		if n.MaxPodsConstraint == nil {
 			return nil
 		}
-		return Number(n.MaxPodsConstraint.MaxPodsPerNode)
+		return fields.Number(n.MaxPodsConstraint.MaxPodsPerNode)
 	}),
 	fixed("serviceAccount", "spec.nodeSecurity.serviceAccount.email",
-		config(func(c *container.NodeConfig) any { return Text(c.ServiceAccount) })),
-	fixed("oauthScopes", "spec.nodeSecurity.serviceAccount.scopes", config(func(c *container.NodeConfig) any { return list(c.OauthScopes) })),
-	fixed("sandboxConfig", "spec.nodeSecurity.sandboxType", config(func(c *container.NodeConfig) any {
+		config(func(c *nodeConfig) any { return fields.Text(c.ServiceAccount) })),
+	{Name: "oauthScopes", Spec: "spec.nodeSecurity.serviceAccount.scopes", Effect: fields.Fixed, Owned: fields.ServiceOwned{None: true},
+		Value: config(func(c *nodeConfig) any { return fields.Set(c.OauthScopes) })},
+	fixed("sandboxConfig", "spec.nodeSecurity.sandboxType", config(func(c *nodeConfig) any {
 		if c.SandboxConfig == nil {
 			return nil
 		}
-		return Text(c.SandboxConfig.Type)
+		return fields.Text(c.SandboxConfig.Type)
 	})),
-	fixed("shieldedInstanceConfig", "spec.nodeSecurity", config(func(c *container.NodeConfig) any {
+	fixed("shieldedInstanceConfig", "spec.nodeSecurity", config(func(c *nodeConfig) any {
 		if s := c.ShieldedInstanceConfig; s != nil {
 			return [2]bool{s.EnableSecureBoot, s.EnableIntegrityMonitoring}
 		}
@@ -98,56 +103,42 @@ var fixedParts = []Part{
 		if n.NetworkConfig == nil {
 			return nil
 		}
-		return Text(n.NetworkConfig.PodRange)
+		return fields.Text(n.NetworkConfig.PodRange)
 	}),
-	fixed("preemptible", "spec.preemptible", config(func(c *container.NodeConfig) any { return truth(c.Preemptible) })),
-	fixed("spot", "spec.spot", config(func(c *container.NodeConfig) any { return truth(c.Spot) })),
+	fixed("createPodRange", "spec.nodeNetwork.createPodRange", nil),
+	fixed("podIpv4CidrBlock", "spec.nodeNetwork.podRangeCidrBlock", nil),
+	fixed("preemptible", "spec.preemptible", config(func(c *nodeConfig) any { return fields.Truth(c.Preemptible) })),
+	fixed("confidentialNodes", "spec.confidentialCompute", config(func(c *nodeConfig) any {
+		if n := c.ConfidentialNodes; n != nil && n.Enabled {
+			return fields.Text(cmp.Or(n.ConfidentialInstanceType, "SEV"))
+		}
+		return nil
+	})),
+	fixed("spot", "spec.spot", config(func(c *nodeConfig) any { return fields.Truth(c.Spot) })),
 }
 
-// fixed is a part that GKE changes in no node pool that exists.
-func fixed(name, field string, value func(*container.NodePool) any) Part {
-	return Part{Name: name, Field: field, Effect: Refused, value: value}
+// rolling completes a part whose change replaces nodes: value is that of what a configuration has at one place and a request at another.
+func rolling[T any](p Part, value func(T) any, at func(*nodeConfig) *T, in func(*update) *T) Part {
+	p.Effect = fields.Rolls
+	p.Value = config(func(c *nodeConfig) any { return value(*at(c)) })
+	p.Put = func(r *update, want, _ *container.NodePool) { *in(r) = *at(want.Config) }
+	p.Copy = func(to, from *container.NodePool) { *at(to.Config) = *at(configOf(from)) }
+	return p
+}
+
+// fixed is a part that GKE changes in no node pool that exists. One without a value is not compared: GKE does not show it.
+func fixed(name, spec string, value func(*container.NodePool) any) Part {
+	return Part{Name: name, Spec: spec, Effect: fields.Fixed, Value: value}
 }
 
 // config is a value of the configuration of nodes.
-func config(value func(*container.NodeConfig) any) func(*container.NodePool) any {
+func config(value func(*nodeConfig) any) func(*container.NodePool) any {
 	return func(n *container.NodePool) any {
 		if n.Config == nil {
 			return nil
 		}
 		return value(n.Config)
 	}
-}
-
-// Text returns a text as the value of a part; nil for the empty one, which names nothing.
-func Text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// Number returns a number as the value of a part; nil for zero, which names nothing.
-func Number(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-func truth(b bool) any {
-	if !b {
-		return nil
-	}
-	return true
-}
-
-// list is a list whose order means nothing.
-func list(items []string) any {
-	if len(items) == 0 {
-		return nil
-	}
-	return slices.Sorted(slices.Values(items))
 }
 
 // linuxValue returns the settings of the operating system that specifications name; nil for none, absent or empty.

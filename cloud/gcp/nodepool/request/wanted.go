@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
 // Wanted returns the node pool that a specification asks for, without its name, version and size. labels are those of its cloud objects.
@@ -31,6 +32,9 @@ func Wanted(s *gcpv1.GCPManagedMachinePoolSpec, labels map[string]string) *conta
 		n.Config.Tags = slices.Sorted(slices.Values(s.NodeNetwork.Tags))
 	}
 	secure(n.Config, s.NodeSecurity)
+	if kind, on := template.ConfidentialTypes[s.Confidential()]; on {
+		n.Config.ConfidentialNodes = &container.ConfidentialNodes{Enabled: true, ConfidentialInstanceType: kind}
+	}
 	return n
 }
 

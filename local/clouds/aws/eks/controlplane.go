@@ -23,7 +23,7 @@ import (
 // kind of the AWS provider's control planes.
 var kind = managedplane.Kind{
 	Object: kinds.AWSManagedControlPlane, Finalizer: "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io", Service: "EKS", Folder: "eks",
-	Endpoint: []string{"spec", "controlPlaneEndpoint"},
+	Endpoint: []string{"spec", "controlPlaneEndpoint"}, Conditions: []string{"Ready", "EKSControlPlaneReady", "Available"},
 	Operator: workload.Operator{Role: "eks:node-manager", Group: "system:bootstrappers:eks:node-manager", TokenID: "eksnod"},
 }
 
@@ -41,15 +41,17 @@ type Registry interface {
 // Cluster is what EKS says about a cluster, and the token by which it is let in.
 type Cluster struct {
 	// Region and Name in the cloud, Version as EKS spells it: 1.32.
-	Region, Name, Version string
+	Region  string `json:"region"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
 	// Endpoint is the URL of the API server, CA its authority as PEM.
-	Endpoint string
-	CA       []byte
+	Endpoint string `json:"endpoint"`
+	CA       []byte `json:"certificateAuthority"`
 	// Token is the bootstrap token of EKS and its machines. No API shows it.
-	Token string
+	Token string `json:"token"`
 	// Subnets and SecurityGroup of the cluster.
-	Subnets       []string
-	SecurityGroup string
+	Subnets       []string `json:"subnetIds"`
+	SecurityGroup string   `json:"securityGroupId"`
 }
 
 // ControlPlanes makes every AWSManagedControlPlane an API server that EKS knows.

@@ -1,81 +1,16 @@
 package aks
 
 import (
-	"context"
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/annotations"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/local/fields"
-	"github.com/muster-project/muster/local/objects"
+	"github.com/muster-project/muster/local/managedplane"
 )
 
 // Clusters makes every infrastructure cluster of a kind ready: it holds nothing but what its control plane has.
-type Clusters struct {
-	// Client of the management cluster.
-	Client client.Client
-	// Kind of the infrastructure clusters.
-	Kind Kind
-}
-
-// SetupWithManager adds the reconciler to a manager.
-func (r *Clusters) SetupWithManager(mgr ctrl.Manager) error {
-	err := ctrl.NewControllerManagedBy(mgr).
-		For(objects.New(r.Kind.cluster)).
-		Watches(&clusterv1.Cluster{}, objects.OfInfrastructure(r.Kind.cluster)).
-		Complete(r)
-	if err != nil {
-		return fmt.Errorf("set up the controller of %ss: %w", r.Kind.cluster.Kind, err)
-	}
-	return nil
-}
-
-// Reconcile copies the endpoint of one cluster's control plane, once it serves. Core connects to a cluster as soon as its infrastructure is
-// ready, and tries again only half a minute after it found no kubeconfig.
-func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	found := objects.New(r.Kind.cluster)
-	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	cluster, err := objects.OwnerOf(ctx, r.Client, found)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if !found.GetDeletionTimestamp().IsZero() || cluster == nil || annotations.IsPaused(cluster, found) ||
-		!ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false) {
-		return ctrl.Result{}, nil
-	}
-	plane := objects.New(r.Kind.plane)
-	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name},
-		plane); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if err := r.fill(ctx, found, plane); err != nil {
-		return ctrl.Result{}, fmt.Errorf("fill in %s: %w", req, err)
-	}
-	return ctrl.Result{}, nil
-}
-
-// fill writes what does not fit yet.
-func (r *Clusters) fill(ctx context.Context, found, plane *unstructured.Unstructured) error {
-	endpoint, _, err := unstructured.NestedMap(plane.Object, r.Kind.endpoint...)
-	if err != nil || len(endpoint) == 0 {
-		return err
-	}
-	if err := objects.Change(ctx, r.Client, found, func(o *unstructured.Unstructured) error {
-		return fields.Fill(o,
-			fields.Field{Value: endpoint["host"], Path: []string{"spec", "controlPlaneEndpoint", "host"}},
-			fields.Field{Value: endpoint["port"], Path: []string{"spec", "controlPlaneEndpoint", "port"}})
-	}); err != nil {
-		return err
-	}
-	return objects.ChangeStatus(ctx, r.Client, found, func(o *unstructured.Unstructured) error {
+func Clusters(c client.Client, kind Kind) *managedplane.Clusters {
+	return &managedplane.Clusters{Client: c, Object: kind.cluster, Plane: kind.Kind, Ready: func(o, _ *unstructured.Unstructured) error {
 		return fields.Set(o, fields.Field{Value: true, Path: []string{"status", "ready"}})
-	})
+	}}
 }

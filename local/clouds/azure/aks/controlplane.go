@@ -33,9 +33,6 @@ const (
 	stopped   = "Stopped"
 )
 
-// operator is AKS in a cluster.
-var operator = workload.Operator{Role: "aks:node-manager", Group: "system:bootstrappers:aks:node-manager", TokenID: "aksnod"}
-
 // ControlPlanes makes every control plane of a kind an API server and a managed cluster of AKS.
 type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
@@ -52,18 +49,8 @@ type ControlPlanes struct {
 
 // SetupWithManager adds the reconciler to a manager.
 func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
-	frame := &managedplane.Reconciler{Client: r.Client, Servers: r.Servers, Publisher: r.Publisher, Kind: r.kind(), Cloud: r}
+	frame := &managedplane.Reconciler{Client: r.Client, Servers: r.Servers, Publisher: r.Publisher, Kind: r.Kind.Kind, Cloud: r}
 	return frame.SetupWithManager(mgr)
-}
-
-// kind is what the frame knows of the control planes.
-func (r *ControlPlanes) kind() managedplane.Kind {
-	folder := "aks"
-	if r.Kind.plane.Kind == aksv1.ASOManagedControlPlaneKind {
-		folder = "aks-aso"
-	}
-	return managedplane.Kind{Object: r.Kind.plane, Finalizer: r.Kind.finalizer, Service: "AKS", Folder: folder, Endpoint: r.Kind.endpoint,
-		Operator: operator}
 }
 
 // Fill sets what the object leaves open.
@@ -85,7 +72,7 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	}
 	if want.Body == nil {
 		return managedplane.Soon, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-			return unavailable(o, "WaitingForSystemPool",
+			return r.Kind.Unavailable(o, "WaitingForSystemPool",
 				fmt.Sprintf("AKS creates a managed cluster with its first System pool: create a MachinePool "+
 					"with an %s whose mode is System", r.Kind.pool.Kind))
 		})
@@ -152,12 +139,12 @@ func (r *ControlPlanes) report(ctx context.Context, plane *unstructured.Unstruct
 	if is.Power == stopped || is.State == creating || is.State == failed && !initialized(plane) {
 		return again, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
 			message := fmt.Sprintf("managed cluster %s is in the state %s, its power is %s", is.Name, is.State, is.Power)
-			return unavailable(o, cmp.Or(is.Code, is.State), cmp.Or(is.Message, message))
+			return r.Kind.Unavailable(o, cmp.Or(is.Code, is.State), cmp.Or(is.Message, message))
 		})
 	}
-	if r.Kind.endpoint[0] == "spec" {
+	if r.Kind.Endpoint[0] == "spec" {
 		if err := objects.Change(ctx, r.Client, plane,
-			func(o *unstructured.Unstructured) error { return r.Kind.reachable(o, endpoint) }); err != nil {
+			func(o *unstructured.Unstructured) error { return r.Kind.Reachable(o, endpoint) }); err != nil {
 			return 0, err
 		}
 	}

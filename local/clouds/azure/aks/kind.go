@@ -10,15 +10,14 @@ import (
 	"github.com/muster-project/muster/local/clouds/azure/aks/agentpool"
 	"github.com/muster-project/muster/local/clouds/azure/kinds"
 	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	"github.com/muster-project/muster/local/managedplane"
+	"github.com/muster-project/muster/local/workload"
 )
 
 // Kind is what the two families of kinds for AKS differ in: those with fields for AKS, and those with manifests of Azure Service Operator.
 type Kind struct {
-	plane, cluster, pool schema.GroupVersionKind
-	// finalizer of the provider's controller of control planes.
-	finalizer string
-	// endpoint is where a control plane says how it is reached.
-	endpoint []string
+	managedplane.Kind
+	cluster, pool schema.GroupVersionKind
 	// fill sets what a control plane leaves open, as the provider's admission does.
 	fill func(plane *unstructured.Unstructured, cluster string) error
 	// network is what the managed cluster is in.
@@ -31,12 +30,20 @@ type Kind struct {
 	status func(plane *unstructured.Unstructured) error
 }
 
+// planes describes control planes that have their endpoint in the specification or in the status.
+func planes(object schema.GroupVersionKind, folder, finalizer, part string) managedplane.Kind {
+	return managedplane.Kind{
+		Object: object, Finalizer: finalizer, Service: "AKS", Folder: folder, Endpoint: []string{part, "controlPlaneEndpoint"},
+		Conditions: []string{"Ready", "ManagedClusterRunning", "Available"},
+		Operator:   workload.Operator{Role: "aks:node-manager", Group: "system:bootstrappers:aks:node-manager", TokenID: "aksnod"},
+	}
+}
+
 // Managed is the family of AzureManagedControlPlane.
 func Managed() Kind {
 	return Kind{
-		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster,
-		pool:      aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
-		finalizer: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"spec", "controlPlaneEndpoint"},
+		Kind:    planes(kinds.AzureManagedControlPlane, "aks", "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", "spec"),
+		cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
 		fill: fillManaged, network: managedNetwork, body: managedBody, profile: agentpool.Managed,
 	}
 }
@@ -44,9 +51,8 @@ func Managed() Kind {
 // ASO is the family of AzureASOManagedControlPlane.
 func ASO() Kind {
 	return Kind{
-		plane: kinds.AzureASOManagedControlPlane, cluster: kinds.AzureASOManagedCluster,
-		pool:      aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
-		finalizer: "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"status", "controlPlaneEndpoint"},
+		Kind:    planes(kinds.AzureASOManagedControlPlane, "aks-aso", "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", "status"),
+		cluster: kinds.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
 		fill: func(*unstructured.Unstructured, string) error { return nil },
 		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
 			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,

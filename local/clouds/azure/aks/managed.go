@@ -1,9 +1,11 @@
 package aks
 
 import (
+	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
@@ -90,7 +92,8 @@ func managedBody(o *unstructured.Unstructured) (map[string]any, error) {
 	if err := objects.DecodeSpec(o, &s); err != nil {
 		return nil, err
 	}
-	tags := map[string]any{clusterTag + o.GetName(): "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "common"}
+	cluster := cmp.Or(o.GetLabels()[clusterv1.ClusterNameLabel], o.GetName())
+	tags := map[string]any{clusterTag + cluster: "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "common"}
 	for key, value := range s.AdditionalTags {
 		tags[key] = value
 	}

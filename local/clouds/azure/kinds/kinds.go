@@ -40,13 +40,13 @@ func All() []foreign.Kind {
 		{GroupVersionKind: infrastructure("AzureClusterIdentity"), Plural: "azureclusteridentities", Columns: identityColumns},
 		{GroupVersionKind: AzureManagedCluster, Plural: "azuremanagedclusters", ShortName: "amc", Columns: managedColumns},
 		{GroupVersionKind: AzureManagedControlPlane, Plural: "azuremanagedcontrolplanes", ShortName: "amcp", Columns: planeColumns},
-		{GroupVersionKind: AzureASOManagedCluster, Plural: "azureasomanagedclusters", Columns: managedColumns},
-		{GroupVersionKind: AzureASOManagedControlPlane, Plural: "azureasomanagedcontrolplanes", Columns: planeColumns},
+		{GroupVersionKind: AzureASOManagedCluster, Plural: "azureasomanagedclusters", Older: older, Columns: managedColumns},
+		{GroupVersionKind: AzureASOManagedControlPlane, Plural: "azureasomanagedcontrolplanes", Older: older, Columns: planeColumns},
 		template(AzureCluster, "azureclustertemplates"),
 		template(AzureManagedCluster, "azuremanagedclustertemplates"),
 		template(AzureManagedControlPlane, "azuremanagedcontrolplanetemplates"),
-		template(AzureASOManagedCluster, "azureasomanagedclustertemplates"),
-		template(AzureASOManagedControlPlane, "azureasomanagedcontrolplanetemplates"),
+		alsoOlder(template(AzureASOManagedCluster, "azureasomanagedclustertemplates")),
+		alsoOlder(template(AzureASOManagedControlPlane, "azureasomanagedcontrolplanetemplates")),
 	}
 }
 
@@ -54,6 +54,15 @@ func All() []foreign.Kind {
 func template(of schema.GroupVersionKind, plural string) foreign.Kind {
 	of.Kind += "Template"
 	return foreign.Kind{GroupVersionKind: of, Plural: plural}
+}
+
+// older is the version in which the provider serves the kinds with manifests of Azure Service Operator too.
+const older = "v1alpha1"
+
+// alsoOlder is a kind that is served in that version too.
+func alsoOlder(k foreign.Kind) foreign.Kind {
+	k.Older = older
+	return k
 }
 
 func infrastructure(kind string) schema.GroupVersionKind {

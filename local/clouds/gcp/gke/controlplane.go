@@ -41,7 +41,7 @@ const (
 // kind of the provider's control planes.
 var kind = managedplane.Kind{
 	Object: kinds.GCPManagedControlPlane, Finalizer: "gcpmanagedcontrolplane.infrastructure.cluster.x-k8s.io", Service: "GKE", Folder: "gke",
-	Endpoint: []string{"spec", "endpoint"},
+	Endpoint: []string{"spec", "endpoint"}, Conditions: []string{"Ready", "GKEControlPlaneReady", "Available"},
 	Operator: workload.Operator{Role: "gke:node-manager", Group: "system:bootstrappers:gke:node-manager", TokenID: "gkenod"},
 }
 
@@ -146,14 +146,11 @@ func (r *ControlPlanes) report(ctx context.Context, plane *unstructured.Unstruct
 	}
 	if is.Status == provisioning || is.Status == failed {
 		return again, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-			return unavailable(o, is.Status, fmt.Sprintf("cluster %s is in the state %s", is.Name, is.Status))
+			return kind.Unavailable(o, is.Status, fmt.Sprintf("cluster %s is in the state %s", is.Name, is.Status))
 		})
 	}
-	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-		return fields.Set(o,
-			fields.Field{Value: endpoint.Host, Path: []string{"spec", "endpoint", "host"}},
-			fields.Field{Value: int64(endpoint.Port), Path: []string{"spec", "endpoint", "port"}})
-	}); err != nil {
+	if err := objects.Change(ctx, r.Client, plane,
+		func(o *unstructured.Unstructured) error { return kind.Reachable(o, endpoint) }); err != nil {
 		return 0, err
 	}
 	return again, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return available(o, is) })

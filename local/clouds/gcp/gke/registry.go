@@ -2,13 +2,10 @@ package gke
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 
-	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/sim/gcp/container"
 )
 
@@ -29,39 +26,17 @@ type HTTP struct {
 	Endpoint string
 }
 
+func (h HTTP) service() managedplane.Simulated {
+	return managedplane.Simulated{Endpoint: h.Endpoint, Service: "GKE", Clusters: "gke/clusters", Busy: ErrBusy}
+}
+
 // Put implements Registry.
-func (h HTTP) Put(ctx context.Context, want container.Wanted) (container.Inspected, error) {
-	var out container.Inspected
-	body, err := json.Marshal(want)
-	if err != nil {
-		return out, fmt.Errorf("describe the cluster %s: %w", want.Name, err)
-	}
-	reply, err := h.call(ctx, http.MethodPut, "", body)
-	if err != nil {
-		return out, err
-	}
-	if err := json.Unmarshal(reply.Body, &out); err != nil {
-		return out, fmt.Errorf("read the answer of the simulated GKE: %w", err)
-	}
-	return out, nil
+func (h HTTP) Put(ctx context.Context, want container.Wanted) (out container.Inspected, err error) {
+	err = h.service().Put(ctx, want, &out)
+	return out, err
 }
 
 // Delete implements Registry.
 func (h HTTP) Delete(ctx context.Context, project, location, name string) (gone bool, err error) {
-	reply, err := h.call(ctx, http.MethodDelete, "/"+url.PathEscape(project)+"/"+url.PathEscape(location)+"/"+url.PathEscape(name), nil)
-	return err == nil && reply.Code == http.StatusNoContent, err
-}
-
-// call asks the simulator. The token is in no error.
-func (h HTTP) call(ctx context.Context, method, path string, body []byte) (sim.Reply, error) {
-	reply, err := sim.Owner{Endpoint: h.Endpoint, Name: "GKE"}.Call(ctx, method, "gke/clusters"+path, body)
-	switch {
-	case err != nil:
-		return reply, err
-	case reply.Code == http.StatusConflict:
-		return reply, fmt.Errorf("%w: %s", ErrBusy, reply.Text())
-	case reply.Refused():
-		return reply, fmt.Errorf("GKE refused: %s", reply.Text())
-	}
-	return reply, nil
+	return h.service().Delete(ctx, url.PathEscape(project)+"/"+url.PathEscape(location)+"/"+url.PathEscape(name))
 }

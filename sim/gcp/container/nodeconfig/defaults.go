@@ -25,8 +25,8 @@ type Cluster struct {
 	MaxPods string
 }
 
-// scopes are the access scopes of a node's service account where none are given.
-var scopes = []string{
+// Scopes are the access scopes of a node's service account where none are given.
+var Scopes = []string{
 	"https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write",
 	"https://www.googleapis.com/auth/monitoring", "https://www.googleapis.com/auth/service.management.readonly",
 	"https://www.googleapis.com/auth/servicecontrol", "https://www.googleapis.com/auth/trace.append",
@@ -42,6 +42,7 @@ func Defaults(pool document.Object, c Cluster) {
 	pool["podIpv4CidrSize"] = podRangeSize(number(pool, "maxPodsConstraint.maxPodsPerNode"))
 	for path, v := range map[string]any{
 		"networkConfig.podIpv4CidrBlock": c.PodBlock, "networkConfig.podRange": c.PodRange, "networkConfig.subnetwork": c.Subnetwork,
+		"networkConfig.networkTierConfig.networkTier": "NETWORK_TIER_DEFAULT",
 	} {
 		document.Preset(pool, path, v)
 	}
@@ -65,7 +66,7 @@ func ConfigDefaults(config document.Object) {
 	}
 	for path, v := range map[string]any{
 		"machineType": "e2-medium", "diskSizeGb": 100.0, "diskType": disk, "imageType": "COS_CONTAINERD", "serviceAccount": "default",
-		"oauthScopes": document.List(scopes), "shieldedInstanceConfig": document.Object{"enableIntegrityMonitoring": true},
+		"oauthScopes": document.List(Scopes), "shieldedInstanceConfig": document.Object{"enableIntegrityMonitoring": true},
 		"effectiveCgroupMode":                              "EFFECTIVE_CGROUP_MODE_V2",
 		"kubeletConfig.insecureKubeletReadonlyPortEnabled": false, "kubeletConfig.maxParallelImagePulls": 2.0,
 		"windowsNodeConfig": document.Object{},
@@ -125,7 +126,7 @@ func UpgradeDefaults(pool document.Object) {
 
 // SetAutoscaling sets the settings of a node pool's autoscaler as GKE keeps them: none while it is off.
 func SetAutoscaling(pool, given document.Object) {
-	pool["autoscaling"] = document.Object{}
+	delete(pool, "autoscaling")
 	if !document.Truth(given, "enabled") {
 		return
 	}

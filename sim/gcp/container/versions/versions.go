@@ -6,8 +6,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/muster-project/muster/sim/managed"
 )
 
 // The minor versions of Kubernetes that are offered to control planes, the default, and the patches that each has. Nodes may also run the
@@ -59,7 +60,7 @@ func Channels() []Channel {
 		"EXTENDED": defaultMinor + 1} {
 		c := Channel{Name: name, Default: builds(min(newest, defaultMinor), lastPatch)[0]}
 		for _, v := range Masters() {
-			if Minor(v) <= newest {
+			if managed.Minor(v) <= newest {
 				c.Valid = append(c.Valid, v)
 			}
 		}
@@ -81,23 +82,18 @@ func Node(asked, master string) (version, refusal string) {
 }
 
 func resolve(asked, of string, offered []string, otherwise string) (version, refusal string) {
-	switch {
-	case asked == "" || asked == "-":
+	switch asked {
+	case "", "-":
 		return otherwise, ""
-	case asked == "latest":
+	case "latest":
 		return offered[0], ""
-	case strings.Contains(asked, "-gke."):
-		if slices.Contains(offered, asked) {
-			return asked, ""
-		}
-		return "", fmt.Sprintf("%s version %q is unsupported.", of, asked)
 	}
-	if strings.Count(asked, ".") >= 1 {
-		for _, v := range offered {
-			if strings.HasPrefix(v, asked+".") || strings.HasPrefix(v, asked+"-") {
-				return v, ""
-			}
-		}
+	v := managed.Offered(offered, asked)
+	switch {
+	case v != "":
+		return v, ""
+	case strings.Contains(asked, "-gke."):
+		return "", fmt.Sprintf("%s version %q is unsupported.", of, asked)
 	}
 	return "", fmt.Sprintf("No valid versions with the prefix %q found.", asked)
 }
@@ -105,9 +101,9 @@ func resolve(asked, of string, offered []string, otherwise string) (version, ref
 // CheckMaster returns the words with which GKE refuses an upgrade of a control plane, "" for one that it takes.
 func CheckMaster(from, to string) string {
 	switch {
-	case Minor(to) > Minor(from)+1:
+	case managed.Minor(to) > managed.Minor(from)+1:
 		return fmt.Sprintf("Master cannot be upgraded to %q: cannot upgrade the master more than a minor version at a time.", to)
-	case Minor(to) < Minor(from):
+	case managed.Minor(to) < managed.Minor(from):
 		return fmt.Sprintf("Master cannot be upgraded to %q: specified version is not newer than the current version.", to)
 	}
 	return ""
@@ -116,11 +112,11 @@ func CheckMaster(from, to string) string {
 // CheckNodes returns the words with which GKE refuses a version of nodes beside that of their control plane, "" for one that it takes.
 // upgraded is true for a node pool that GKE upgrades by itself.
 func CheckNodes(node, master string, upgraded bool) string {
-	behind := Minor(master) - Minor(node)
+	behind := managed.Minor(master) - managed.Minor(node)
 	switch {
 	case behind < 0:
 		return fmt.Sprintf("Node version %q must not have a greater minor version than master version %q.", node, master)
-	case Compare(node, master) > 0:
+	case managed.CompareVersions(node, master) > 0:
 		return fmt.Sprintf("Node version %q must not have a greater version than master version %q.", node, master)
 	case upgraded && behind > upgradeSkew:
 		return fmt.Sprintf("Auto-upgrade is enabled, node version %q must be within one minor version of master version %q.", node, master)
@@ -128,33 +124,4 @@ func CheckNodes(node, master string, upgraded bool) string {
 		return fmt.Sprintf("Node version %q must be within two minor versions of master version %q.", node, master)
 	}
 	return ""
-}
-
-// Minor returns the minor number of a version, -1 for what is none.
-func Minor(version string) int {
-	parts := strings.Split(version, ".")
-	if len(parts) < 2 {
-		return -1
-	}
-	n, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// Compare orders two full versions.
-func Compare(a, b string) int { return slices.Compare(numbers(a), numbers(b)) }
-
-// numbers are the numbers of a version in their order.
-func numbers(version string) []int {
-	var out []int
-	for part := range strings.SplitSeq(strings.Replace(version, "-gke.", ".", 1), ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			n = -1
-		}
-		out = append(out, n)
-	}
-	return out
 }

@@ -40,7 +40,7 @@ var sources = []source{
 
 // optional are the scalars whose zero is written. The discovery documents do not tell them from others; recorded replies do.
 var optional = map[string]bool{
-	"NodeKubeletConfig.insecureKubeletReadonlyPortEnabled": true, "NodeKubeletConfig.cpuCfsQuota": true,
+	"NodeKubeletConfig.insecureKubeletReadonlyPortEnabled": true, "NodeKubeletConfig.cpuCfsQuota": true, "SwapConfig.enabled": true,
 	"BlueGreenSettings.nodePoolSoakDuration": true, "NodeNetworkConfig.enablePrivateNodes": true,
 }
 

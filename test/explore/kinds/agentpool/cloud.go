@@ -5,17 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
-	simcompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
-	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -48,61 +45,9 @@ func (a *pool) agents() *containerservice.InspectedPool {
 	return nil
 }
 
-// ours is the one that has our name and our owner tag.
-func (a *pool) ours() *containerservice.InspectedPool {
-	if p := a.agents(); p != nil && p.Tags[azure.TagOwner] == a.World.Objects.Owner().ID {
-		return p
-	}
-	return nil
-}
-
-// made are the machines of all scale sets, by their UIDs.
-func (a *pool) made() map[string]simcompute.Machine {
-	made := map[string]simcompute.Machine{}
-	for _, s := range a.Cloud.State().Sets {
-		for _, m := range s.Machines {
-			made[m.UID] = m
-		}
-	}
-	return made
-}
-
-// snapshot is what exists, in the oracles' words. A machine that AKS has begun to drain is on its way out.
-func (a *pool) snapshot() oracle.Cloud {
-	var c oracle.Cloud
-	made := a.made()
-	for _, k := range a.Cloud.State().Clusters {
-		for _, p := range k.Pools {
-			c.Groups = append(c.Groups, a.agentGroup(p, made))
-			for _, m := range p.Machines {
-				c.Instances = append(c.Instances, oracle.Instance{ID: m.UID, Owner: p.Tags[azure.TagOwner], Group: p.Name, Leaving: leaves(m)})
-			}
-		}
-	}
-	return c
-}
-
 // leaves reports whether a machine is on its way out, or counts no more.
 func leaves(m containerservice.InspectedMachine) bool {
 	return m.Deleting || m.Deallocated || m.Leaving
-}
-
-func (a *pool) agentGroup(p containerservice.InspectedPool, made map[string]simcompute.Machine) oracle.Group {
-	g := oracle.Group{
-		Name: p.Name, Owner: p.Tags[azure.TagOwner], Content: p.Version + " " + p.Size, Min: p.Min, Max: world.Plenty, Size: p.Count,
-		Deleting: p.State == "Deleting",
-		Tags:     p.Tags, Untagged: fmt.Sprintf("%d %s %v %s %s", p.Count, p.Mode, p.Labels, p.Version, p.Size),
-	}
-	g.Print = fmt.Sprintf("%s %v", g.Untagged, p.Tags)
-	a.World.Secrets("an agent pool's tags", g.Print)
-	for _, m := range p.Machines {
-		is := made[m.UID]
-		g.Members = append(g.Members, oracle.Member{
-			ID: m.UID, Leaving: leaves(m), Launched: is.Created, Content: m.Version + " " + m.Size, Failed: is.State == "Failed" ||
-				is.Power == "stopped",
-		})
-	}
-	return g
 }
 
 // asked is what a request to AKS asks for, as a trace shows it, and which machines it names.
@@ -117,15 +62,9 @@ func (a *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	case !strings.HasSuffix(strings.ToLower(tail), "/deletemachines"):
 		return text, named, nil
 	}
-	var asked struct {
-		MachineNames []string `json:"machineNames"`
-	}
-	if p := a.agents(); p != nil && json.Unmarshal(body, &asked) == nil {
-		for _, m := range p.Machines {
-			if slices.Contains(asked.MachineNames, m.Name) {
-				named = append(named, m.UID)
-			}
-		}
+	var asked struct{ MachineNames []string }
+	if json.Unmarshal(body, &asked) == nil {
+		named = a.World.Group.Named(asked.MachineNames)
 	}
 	return text, named, nil
 }

@@ -32,41 +32,37 @@ var actions = []string{
 // drawn draws a scenario.
 func drawn(d *world.Drawing) {
 	s, of := &d.Scenario, Own{Manifest: d.IntN(4) == 0}
-	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
-	s.Ends = d.Within + world.After
-	of.System, s.Speed = d.IntN(4) == 0, []float64{3, 5, 10}[d.IntN(3)]
-	s.Own = of
-	s.Least = 1
-	s.Most = s.Least + 1 + d.IntN(4)
-	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
-	s.External = d.IntN(6) == 0
-	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
-	s.Pods = d.IntN(4)
-	if d.IntN(2) == 0 {
-		s.Strategy = []*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"}, {Surge: "0", Unavailable: "1"}}[d.IntN(3)]
-	}
-	if d.IntN(8) == 0 && !of.System {
-		s.Add(world.Event{What: world.HandForeign})
-		s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
-	}
-	d.Happen(2)
-	if d.IntN(4) == 0 {
-		s.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
-	}
-	d.Ignored()
-	d.Outside()
+	d.DrawManaged(func() {
+		of.System = d.IntN(4) == 0
+		s.Own = of
+	}, func() int { return 1 }, func() {
+		if d.IntN(2) == 0 {
+			s.Strategy = []*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
+				{Surge: "0", Unavailable: "1"}}[d.IntN(3)]
+		}
+		if d.IntN(8) == 0 && !of.System {
+			s.Add(world.Event{What: world.HandForeign})
+			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+		}
+	})
 	later(d)
 }
 
-// later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, and a newer node image.
+// later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, a newer node image, how AKS
+// behaves, machines that keep their size, and spot machines.
 func later(d *world.Drawing) {
 	s, of := &d.Scenario, own(d.Scenario)
 	r := rand.New(rand.NewPCG(s.Seed, 0x766d73))
 	of.VMs = !of.Manifest && !of.System && !s.External && r.IntN(5) == 0
-	s.Own = of
 	if r.IntN(4) == 0 {
 		s.Add(world.Event{What: NodeImage, At: time.Minute + time.Duration(r.Int64N(int64(d.Within))), N: r.IntN(3)})
 	}
+	of.AKS.ETags, of.AKS.LowersCount = r.IntN(3) == 0, r.IntN(2) == 0
+	of.NoResize = r.IntN(6) == 0 && !of.VMs
+	if of.Spot = r.IntN(5) == 0 && !of.VMs && !of.System; of.Spot {
+		of.AKS.HidesOwn = r.IntN(2) == 0
+	}
+	s.Own = of
 }
 
 // follow has a user start what was stopped, and take back a quota.

@@ -55,6 +55,7 @@ func golden() []world.Scenario {
 		at("stopped and started", world.Event{What: HandStop}, world.Event{What: world.Replicas, N: 4, At: minutes(1)},
 			world.Event{What: HandStart, At: minutes(3)}),
 		at("a machine is deleted by hand", world.Event{What: world.HandTerminate, N: 1}),
+		at("a machine is deleted behind AKS's back", world.Event{What: world.HandTerminate, N: 1, M: 1}),
 		at("count changed by hand", world.Event{What: world.HandResize, N: 5}),
 		at("pool deleted by hand", world.Event{What: world.HandDropGroup}),
 		at("deletion", world.Event{What: world.Delete}),

@@ -2,13 +2,12 @@ package agentpool
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
-	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -35,26 +34,23 @@ type hands struct {
 // change changes something of our agent pool, or of one of its machines.
 func (h *hands) change(e world.Event) error {
 	a := h.pool
-	p := a.ours()
-	if p == nil || p.State == "Deleting" {
+	p := a.World.Group.Owned()
+	if p == nil {
 		return nil
 	}
-	aks := a.Cloud.AKS
 	switch e.What {
 	case world.HandTerminate, world.HandUnhealthy:
 		return h.strikeNode(p, e)
 	case world.HandFail:
-		return aks.FailPool(onPool, "InternalOperationError", "played by the explorer")
+		return a.World.Group.Do(sim.FailRollout, sim.Resource{})
 	case HandAbort:
 		a.World.Notes.Moved()
-		return aks.AbortPool(onPool)
+		return a.World.Group.Do(sim.CancelRollout, sim.Resource{})
 	case HandStop:
 		return h.stop()
 	case HandStart:
 		h.start()
 		return nil
-	case HandUpgrade:
-		return h.upgradeByHand(e)
 	case azure.HandQuota:
 		return a.Cloud.SetQuota(simazure.Location, "cores", 2*(2+e.N))
 	case world.HandHeal:
@@ -64,60 +60,56 @@ func (h *hands) change(e world.Event) error {
 }
 
 // toPool changes something of the agent pool that takes an operation.
-func (h *hands) toPool(p *containerservice.InspectedPool, e world.Event) error {
-	a := h.pool
-	aks := a.Cloud.AKS
+func (h *hands) toPool(p *sim.Group, e world.Event) error {
 	switch e.What {
-	case world.HandResize:
-		a.World.Notes.Moved()
-		return aks.ScalePool(onPool, max(e.N, 1))
-	case world.Autoscaler:
-		return h.autoscale(p, e.N)
+	case HandUpgrade:
+		return h.upgradeByHand(e)
 	case NodeImage:
 		return h.newImage(e)
+	case world.Autoscaler:
+		return h.autoscale(p, e)
 	case world.HandTags:
-		key := []string{"team", "stage", "muster.dev_cluster"}[e.N%3]
-		if p.Tags[key] == "" {
-			key = world.Theirs // what others put there stays there, whatever its name
-		}
-		return a.World.Notes.Kept("tag "+key, aks.TagPool(onPool, key, "hand"))
-	case world.HandDisown:
-		a.World.Notes.Disowned()
-		if e.N%2 == 0 {
-			return aks.UntagPool(onPool, azure.TagOwner)
-		}
-		return aks.TagPool(onPool, azure.TagOwner, world.Thief)
-	case world.HandDropGroup:
-		if err := aks.DeletePool(onPool); err != nil {
-			return fmt.Errorf("delete the agent pool: %w", err)
-		}
-		h.stopped = false
-		a.World.Notes.Dropped()
+		return h.retag(p, e)
+	case world.HandResize:
+		e.N = max(e.N, 1)
 	}
-	return nil
+	err := h.pool.World.Group.Change(p, e)
+	if err == nil && e.What == world.HandDropGroup {
+		h.stopped = false
+	}
+	return err
+}
+
+// retag changes one of the pool's tags, or removes the one with the name of its cluster.
+func (h *hands) retag(p *sim.Group, e world.Event) error {
+	key := []string{"team", "stage", azure.TagCluster}[e.N%3]
+	on, action := sim.Resource{Key: key, Value: "hand"}, sim.ChangeTag
+	switch {
+	case p.Tags[key] == "":
+		on.Key = world.Theirs // what others put there stays there, whatever its name
+	case key == azure.TagCluster:
+		action = sim.RemoveTag
+	}
+	return h.pool.World.Notes.Kept("tag "+on.Key, h.pool.World.Group.Do(action, on))
 }
 
 // autoscale moves the pool's count as AKS's own autoscaler does, or another one.
-func (h *hands) autoscale(p *containerservice.InspectedPool, n int) error {
+func (h *hands) autoscale(p *sim.Group, e world.Event) error {
 	a := h.pool
-	if !a.World.Objects.External() {
-		return nil
+	if e.N = max(e.N, 1); !p.Autoscaled || !a.World.Objects.External() {
+		return a.World.Group.Change(p, e)
 	}
 	a.World.Notes.Moved()
-	aks := a.Cloud.AKS
-	if !p.Autoscaled {
-		return aks.ScalePool(onPool, max(n, 1))
-	}
 	is := a.shownPool()
-	return aks.Autoscale(onPool, min(max(n, is.MinCount), is.MaxCount))
+	return a.World.Group.Do(sim.Autoscale, sim.Resource{Size: min(max(e.N, is.MinCount), is.MaxCount)})
 }
 
 // upgradeByHand upgrades the node image of the pool, or its version to that of its control plane.
 func (h *hands) upgradeByHand(e world.Event) error {
-	aks := h.pool.Cloud.AKS
 	if e.N%3 == 0 {
-		return aks.UpgradePool(onPool, h.pool.managedCluster().Version)
+		return h.pool.World.Group.Do(sim.UpgradeGroup, sim.Resource{})
 	}
+	aks := h.pool.Cloud.AKS
 	if err := aks.ReleaseImage(fmt.Sprintf("2026%02d.01.0", 10+e.M%3)); err != nil {
 		return fmt.Errorf("release a node image: %w", err)
 	}
@@ -125,43 +117,38 @@ func (h *hands) upgradeByHand(e world.Event) error {
 }
 
 // strikeNode does something to one of the pool's machines.
-func (h *hands) strikeNode(p *containerservice.InspectedPool, e world.Event) error {
+func (h *hands) strikeNode(p *sim.Group, e world.Event) error {
 	a := h.pool
-	living := slices.DeleteFunc(slices.Clone(p.Machines), leaves)
+	living := p.Staying()
 	if len(living) == 0 {
 		return nil
 	}
 	m := living[e.N%len(living)]
 	if e.What == world.HandUnhealthy {
-		return a.Cloud.Stop(m.UID)
+		return a.Cloud.Stop(m.ID)
 	}
 	a.World.Notes.Moved()
-	return a.Cloud.AKS.DeleteMachine(onPool, m.Name)
+	if e.M%2 == 1 && !p.Autoscaled {
+		return a.Cloud.Terminate(m.ID) // behind AKS's back; of a size that the autoscaler owns, the autoscaler would take notice
+	}
+	return a.World.Group.Do(sim.TerminateInstance, sim.Resource{Instance: m.Name})
 }
 
-// own gives the agent pool back that was taken from us. AKS takes no change while it is at work on the pool.
-func (h *hands) own() {
+// consent has the operator of the account allow the object to adopt the pool, as soon as AKS takes that.
+func (h *hands) consent() {
 	a := h.pool
-	p := a.agents()
-	if p == nil || !a.World.Notes.EverDisowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief ||
-		p.State == "Deleting" ||
-		a.World.Gone() {
+	if p := a.World.Group.Now(); p == nil || a.World.Group.Owner(p) != "" || p.Deleting || a.World.Gone() {
 		return
 	}
-	if _, o := a.World.Objects.Both(); o == nil {
-		return
+	if a.Cloud.AKS.TagPool(onPool, azure.TagConsent, world.InfraKey.String()) != nil {
+		a.World.At(time.Now().Add(planeAgain), h.consent)
 	}
-	if err := a.Cloud.AKS.TagPool(onPool, azure.TagOwner, a.World.Objects.Owner().ID); err != nil {
-		a.World.At(time.Now().Add(planeAgain), h.own)
-		return
-	}
-	a.World.Notes.Owned()
 }
 
 // stop stops the pool.
 func (h *hands) stop() error {
 	h.pool.World.Notes.Moved()
-	if err := h.pool.Cloud.AKS.StopPool(onPool); err != nil {
+	if err := h.pool.World.Group.Do(sim.StopGroup, sim.Resource{}); err != nil {
 		return fmt.Errorf("stop the agent pool: %w", err)
 	}
 	h.stopped = true
@@ -176,7 +163,7 @@ func (h *hands) start() {
 	if p == nil || a.World.Gone() || p.State == "Deleting" || p.Power != "Stopped" && !h.stopped {
 		return
 	}
-	if err := a.Cloud.AKS.StartPool(onPool); err != nil {
+	if err := a.World.Group.Do(sim.StartGroup, sim.Resource{}); err != nil {
 		a.World.At(time.Now().Add(planeAgain), h.start)
 		return
 	}
@@ -192,23 +179,17 @@ func (h *hands) foreignFirst() bool {
 		a.plane.ready = true
 		return true
 	}
-	if a.agents() == nil {
+	if a.World.Group.Now() == nil {
 		a.World.Must(a.Cloud.AKS.CreatePool(onPool, simazure.VMSize, 1), "make an agent pool by hand")
 	}
 	a.plane.ready = a.Cloud.AKS.TagPool(onPool, azure.TagOwner, "another-tool") == nil
 	return a.plane.ready
 }
 
-// dropForeign deletes the pool of another owner that has our name, once AKS takes that.
+// dropForeign deletes the pool of another owner that has our name.
 func (h *hands) dropForeign() {
-	a := h.pool
-	p := a.agents()
-	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Objects.Owner().ID || !a.World.Scenario.Has(world.HandForeign) ||
-		p.State == "Deleting" {
-		return
-	}
-	if a.Cloud.AKS.DeletePool(onPool) != nil {
-		a.World.At(time.Now().Add(planeAgain), h.dropForeign)
+	if h.pool.World.Scenario.Has(world.HandForeign) {
+		h.pool.World.Group.DropForeign()
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/azure/agentpool"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -52,6 +52,7 @@ var Kind = &world.Kind{
 	BadType:  azure.BadType,
 	Restarts: true, // machines that it had deallocated
 
+	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: azure.TagOwner, ClusterTag: azure.TagCluster,
 	OneEach: "VirtualMachineScaleSetVMs.Update",
 	Make:    newPool,
 }
@@ -64,6 +65,12 @@ type Own struct {
 	System bool
 	// VMs are pools whose machines are virtual machines by themselves.
 	VMs bool
+	// Spot pools have a label and a taint of AKS's.
+	Spot bool
+	// NoResize is true where the subscription has not registered the feature by which AKS changes the size of a pool's machines.
+	NoResize bool
+	// AKS is how AKS behaves where that is not certain.
+	AKS containerservice.Behavior
 }
 
 func own(s world.Scenario) Own { return s.Own.(Own) }
@@ -77,11 +84,14 @@ type pool struct {
 }
 
 func newPool(w *world.World) *world.Pool {
-	a := &pool{Account: azure.New(w, false)}
-	a.hands, a.plane, a.rest = &hands{pool: a}, &plane{pool: a, minor: world.FirstMinor}, &rest{pool: a}
+	a := &pool{Account: azure.New(w, simazure.Options{AKS: own(w.Scenario).AKS})}
+	if !own(w.Scenario).NoResize {
+		w.Must(a.Cloud.AKS.RegisterFeature(containerservice.FeatureResize), "register a feature")
+	}
+	a.hands, a.plane, a.rest = &hands{pool: a}, newPlane(a), &rest{pool: a}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: a.Cloud, Snapshot: a.snapshot, Asked: a.asked,
+			Cloud: a.Cloud, Asked: a.asked,
 			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
 		},
 		Object: world.Object{
@@ -93,18 +103,14 @@ func newPool(w *world.World) *world.Pool {
 			},
 			Asks: a.asks,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: "AzureManagedCluster", Object: a.plane.object(), ControlPlane: true}
+				return world.Place{InfraCluster: "AzureManagedCluster", Object: a.plane.Object(), ControlPlane: true}
 			},
-			Furnish: a.plane.furnish,
+			Furnish: a.plane.Furnish,
 		},
-		Edits: a.edits(),
-		Hands: world.Hands{
-			Change: a.hands.change, Own: a.hands.own, DropForeign: a.hands.dropForeign,
-			Foreign: func(int) {}, // it is there before the control plane is ready
-		},
-		Rest:       world.Rest{Appease: a.rest.appease, Unjoined: a.rest.unjoined, Busy: a.rest.busy, Want: a.rest.want, Is: a.rest.is},
-		Reconciler: a.reconciler,
-		Planner:    a.planner,
+		Edits:       a.edits(),
+		Hands:       world.Hands{Change: a.hands.change, DropForeign: a.hands.dropForeign},
+		Rest:        world.Rest{Appease: a.rest.appease, Unjoined: w.Group.Unjoined, Busy: a.rest.busy, Want: a.rest.want, Is: a.rest.is},
+		Controllers: a.controllers(),
 	}
 }
 
@@ -115,17 +121,9 @@ func (a *pool) driver(base http.RoundTripper) cloud.Driver[*aksv1.AgentPoolSourc
 	return d
 }
 
-func (a *pool) reconciler(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-	d := world.Counted(a.World, a.driver(base))
+func (a *pool) controllers() world.Controllers {
 	if own(a.World.Scenario).Manifest {
-		return infrapool.New(azuremanaged.ASO{}, d, o).Reconcile
+		return world.Control(a.World, azuremanaged.ASO{}, a.driver)
 	}
-	return infrapool.New(azuremanaged.Managed{}, d, o).Reconcile
-}
-
-func (a *pool) planner(base http.RoundTripper, o infrapool.Options) world.Look {
-	if own(a.World.Scenario).Manifest {
-		return infrapool.NewPlanner(azuremanaged.ASO{}, a.driver(base), o).Look
-	}
-	return infrapool.NewPlanner(azuremanaged.Managed{}, a.driver(base), o).Look
+	return world.Control(a.World, azuremanaged.Managed{}, a.driver)
 }

@@ -129,6 +129,7 @@ type manifestSpec struct {
 	MaxCount          *int                   `json:"maxCount,omitempty"`
 	UpgradeSettings   *aksv1.UpgradeSettings `json:"upgradeSettings,omitempty"`
 	NodeImageVersion  *string                `json:"nodeImageVersion,omitempty"`
+	ScaleSetPriority  *string                `json:"scaleSetPriority,omitempty"`
 }
 
 func manifestOf(s agentSpec) manifest {
@@ -140,6 +141,7 @@ func manifestOf(s agentSpec) manifest {
 			VMSize:        s.SKU,
 			ScaleDownMode: s.ScaleDownMode, Tags: maps.Clone(s.AdditionalTags), NodeLabels: s.NodeLabels, UpgradeSettings: s.UpgradeSettings,
 			EnableAutoScaling: ptr.To(s.Scaling != nil), NodeTaints: []string{}, NodeImageVersion: s.NodeImageVersion,
+			ScaleSetPriority: s.ScaleSetPriority,
 		},
 	}
 	if out.Spec.NodeLabels == nil {
@@ -158,7 +160,7 @@ func (m manifest) agentSpec() agentSpec {
 	out := agentSpec{
 		Mode: m.Spec.Mode, SKU: m.Spec.VMSize, ScaleDownMode: m.Spec.ScaleDownMode, AdditionalTags: azurev1.Tags(m.Spec.Tags),
 		NodeLabels:      m.Spec.NodeLabels,
-		UpgradeSettings: m.Spec.UpgradeSettings, NodeImageVersion: m.Spec.NodeImageVersion,
+		UpgradeSettings: m.Spec.UpgradeSettings, NodeImageVersion: m.Spec.NodeImageVersion, ScaleSetPriority: m.Spec.ScaleSetPriority,
 	}
 	for _, text := range m.Spec.NodeTaints {
 		pair, effect, _ := strings.Cut(text, ":")
@@ -185,7 +187,7 @@ func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.W
 	}
 }
 
-// edits are what users change of the object. Its limits are a field of the pool.
+// edits returns the changes that users make to the object. Its limits are a field of the pool.
 func (a *pool) edits() world.Edits {
 	size := func(text string) func(client.Object) {
 		return func(o client.Object) { agents(o).edit(func(s *agentSpec) { s.SKU = text }) }
@@ -195,12 +197,8 @@ func (a *pool) edits() world.Edits {
 		Template: func(o client.Object, n int) { size(sizes[n%len(sizes)])(o) },
 		Bad:      size(azure.BadType),
 		Back:     back,
-		Mend: func(o client.Object) {
-			if agents(o).spec().SKU == azure.BadType {
-				back(o)
-			}
-		},
-		Group:   func(o client.Object, n, m int) { agents(o).edit(func(s *agentSpec) { agentEdit(s, n, m) }) },
-		Upgrade: a.plane.upgrade,
+		Type:     func(o client.Object) string { return agents(o).spec().SKU },
+		Group:    func(o client.Object, n, m int) { agents(o).edit(func(s *agentSpec) { agentEdit(s, n, m) }) },
+		Upgrade:  a.plane.Upgrade,
 	}
 }

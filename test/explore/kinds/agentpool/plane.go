@@ -1,12 +1,7 @@
 package agentpool
 
 import (
-	"strconv"
-	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
@@ -15,14 +10,13 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// planeAgain is how often the provider of the control plane looks at AKS while the managed cluster is not as it should be.
+// planeAgain is the pause before another try of a request that AKS refuses while it is at work.
 const planeAgain = 5 * time.Second
 
-// plane is the control plane of the pool, and what its own provider does for it.
+// plane is the control plane of the pool.
 type plane struct {
+	world.Plane
 	pool *pool
-	// minor is its Kubernetes version.
-	minor int
 	// ready is true once it has been ready.
 	ready bool
 	// afresh is true once a managed cluster is made anew that could not be created.
@@ -31,13 +25,17 @@ type plane struct {
 	born string
 }
 
-// provide does for the control plane what its own provider does: it creates the managed cluster with its System pools, brings it to the
-// wanted version, and says when it is ready.
-func (pl *plane) provide() {
-	a := pl.pool
-	goal := pl.minor // AKS takes one minor version at a time
+func newPlane(a *pool) *plane {
+	pl := &plane{pool: a, Plane: world.Plane{World: a.World, Minor: world.FirstMinor, Patch: patch}}
+	pl.Object, pl.Put = pl.object, pl.put
+	return pl
+}
+
+// put creates the managed cluster with its System pools, or brings it towards its version.
+func (pl *plane) put() (version string, done bool) {
+	a, goal := pl.pool, pl.Minor
 	if c := a.managedCluster(); c != nil {
-		goal = min(goal, minorOf(c.Version)+1)
+		goal = pl.Next(c.Version)
 	} else {
 		pl.born = world.Minor(goal) + patch
 	}
@@ -49,21 +47,7 @@ func (pl *plane) provide() {
 		_, err := a.Cloud.AKS.DeleteCluster(simazure.SubscriptionID, simazure.ResourceGroup, world.ClusterName)
 		a.World.Must(err, "delete the managed cluster that could not be created")
 	}
-	version := world.Minor(pl.minor) + patch
-	if err != nil || is.State != "Succeeded" || is.Version != version || !a.hands.foreignFirst() {
-		a.World.At(time.Now().Add(planeAgain), pl.provide)
-		return
-	}
-	plane := pl.object()
-	a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, plane), "read the control plane")
-	a.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + version}, "status"), "set the status")
-	a.World.Must(a.World.Objects.User.Update(a.World.Context(), plane), "tell that the control plane is ready")
-}
-
-// minorOf returns the minor number of a version.
-func minorOf(version string) int {
-	n, _ := strconv.Atoi(strings.Split(version+"..", ".")[1])
-	return n
+	return is.Version, err == nil && is.State == "Succeeded" && is.Version == pl.Version() && a.hands.foreignFirst()
 }
 
 // managedClusterBody is what AKS is asked for.
@@ -86,27 +70,12 @@ func (pl *plane) managedClusterBody(goal int) document.Object {
 		}
 		pools = append(pools, profile)
 	}
-	return document.Object{
+	cluster := document.Object{
 		"location": simazure.Location, "identity": document.Object{"type": "SystemAssigned"},
 		"properties": document.Object{"kubernetesVersion": world.Minor(goal) + patch, "dnsPrefix": world.ClusterName, "agentPoolProfiles": pools},
 	}
-}
-
-// upgrade has the control plane brought to the next minor version, and the pool after it, or the pool alone to that of its control plane.
-func (pl *plane) upgrade(e world.Event) {
-	a := pl.pool
-	if pl.minor < world.LastMinor && e.N%3 > 0 {
-		pl.minor++
-		is := pl.object()
-		a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, is), "read the control plane")
-		is.Object["spec"] = pl.object().Object["spec"]
-		a.World.Must(a.World.Objects.User.Update(a.World.Context(), is), "upgrade the control plane")
-		pl.provide()
+	if own(a.World.Scenario).System && !own(a.World.Scenario).Manifest { // the existing provider tags what it creates
+		cluster["tags"] = document.Object{"sigs.k8s.io_cluster-api-provider-azure_cluster_" + world.ClusterName: "owned"}
 	}
-	if e.M%3 > 0 {
-		a.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(pl.minor) + patch })
-	}
+	return cluster
 }
-
-// furnish has the control plane made once the object of a System pool is there.
-func (pl *plane) furnish() { pl.pool.World.At(time.Now().Add(time.Second), pl.provide) }

@@ -1,6 +1,7 @@
 package agentpool
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/kube/nodes"
 	muster "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/world"
@@ -30,22 +32,14 @@ func (r *rest) busy() bool {
 // want is what the objects of an agent pool ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := agents(o).spec()
-	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": r.pool.World.Objects.Owner().ID,
-		"team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
-		"cluster": world.ClusterName,
-		"type":    s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"],
-		"autoscaled": strconv.FormatBool(s.Scaling != nil),
-		"version":    strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
-		"cordoned":   "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
-	}
+	want := r.pool.World.Group.Want(mp, s.AdditionalTags)
+	maps.Copy(want, map[string]string{
+		"state": "Succeeded", "type": s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"],
+		"autoscaled": strconv.FormatBool(s.Scaling != nil), "version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
+	})
 	wantSettings(s, want)
 	if oldest := r.oldestImage(); s.NodeImageVersion != nil && oldest != "" {
 		want["image"] = max(*s.NodeImageVersion, oldest)
-	}
-	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size
 	}
 	r.leaveToOthers(mp, s, want)
 	return want
@@ -86,6 +80,7 @@ func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 		delete(want, "ready")
 	}
 	leaveMode(mp, s, says, want)
+	r.leaveSize(says, want)
 	r.leaveExcess(want)
 	if a.World.Objects.External() && strings.Contains(says, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type",
@@ -102,6 +97,24 @@ func (r *rest) beyond(version string) bool {
 	return a.World.Scenario.Has(HandUpgrade) || own(a.World.Scenario).System && version == a.plane.born
 }
 
+// leaveSize leaves out the size of machines that AKS does not change, which a condition reports: without the feature never, after a refusal
+// that was a fault for an hour. Machines of a size that never join stay.
+func (r *rest) leaveSize(says string, want map[string]string) {
+	p := r.pool.agents()
+	refuses := own(r.pool.World.Scenario).NoResize || strings.Contains(says, "played by the explorer")
+	if p == nil || !refuses || !strings.Contains(says, "AKS refuses to change") {
+		return
+	}
+	want["type"] = p.Size
+	delete(want, "ready")
+	delete(want, "pool")
+	if p.Size == azure.BadType {
+		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes"} {
+			delete(want, name)
+		}
+	}
+}
+
 // leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is
 // told.
 func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[string]string) {
@@ -114,7 +127,7 @@ func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[str
 
 // appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped,
 // make a managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a
-// backup has replaced.
+// backup has replaced. No tag of a managed cluster of manifests names its Cluster: there the operator of the account consents.
 func (r *rest) appease() {
 	a := r.pool
 	a.Appease()
@@ -125,6 +138,9 @@ func (r *rest) appease() {
 	r.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Objects.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
+		if own(a.World.Scenario).Manifest {
+			a.hands.consent()
+		}
 	}
 }
 
@@ -132,7 +148,7 @@ func (r *rest) appease() {
 // made under the name of another.
 func (r *rest) openNodes() {
 	a := r.pool
-	p := a.agents()
+	p := a.World.Group.Now()
 	if p == nil || a.World.Gone() {
 		return
 	}
@@ -140,13 +156,10 @@ func (r *rest) openNodes() {
 		a.World.At(time.Now().Add(planeAgain), r.openNodes)
 		return
 	}
-	for _, m := range p.Machines {
-		if leaves(m) {
-			continue
-		}
-		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) &&
+	for _, m := range p.Staying() {
+		if node := a.World.Workload.Node(m.ID); node != nil && a.World.Workload.ClosedByCloud(node) &&
 			node.Annotations[nodes.DrainStartedAnnotation] == "" {
-			a.World.Workload.Cordon(m.UID, false)
+			a.World.Workload.Cordon(m.ID, false)
 		}
 	}
 }
@@ -154,11 +167,11 @@ func (r *rest) openNodes() {
 // askAgain has AKS's autoscaler set the count once more where the last operation did not end well.
 func (r *rest) askAgain() {
 	a := r.pool
-	p := a.agents()
+	p := a.World.Group.Now()
 	if p == nil || !p.Autoscaled || p.State != "Failed" && p.State != "Canceled" {
 		return
 	}
-	if err := a.Cloud.AKS.Autoscale(onPool, p.Count); err != nil {
+	if err := a.Cloud.AKS.Autoscale(onPool, p.Size); err != nil {
 		a.World.Trace("hand", "failed: %v", err)
 	}
 }
@@ -169,13 +182,12 @@ const provisionTime = 15 * time.Minute
 // dropUnjoined has AKS's autoscaler delete a machine that does not join, as soon as AKS takes that.
 func (r *rest) dropUnjoined() {
 	a := r.pool
-	p := a.agents()
+	p := a.World.Group.Now()
 	if p == nil || !p.Autoscaled || a.World.Gone() {
 		return
 	}
-	made := a.made()
-	for _, m := range p.Machines {
-		if leaves(m) || a.World.Workload.Node(m.UID) != nil || time.Since(made[m.UID].Created) < provisionTime {
+	for _, m := range a.World.Group.Living() {
+		if a.World.Workload.Node(m.ID) != nil || time.Since(m.Created) < provisionTime {
 			continue
 		}
 		if a.Cloud.AKS.DeleteMachine(onPool, m.Name) == nil {
@@ -196,34 +208,31 @@ func newer(is, than string) bool { return is > than }
 // is says what there is of an agent pool.
 func (r *rest) is() map[string]string {
 	a := r.pool
-	is := map[string]string{"group": "0"}
-	p := a.agents()
-	if p == nil {
-		return is
-	}
-	shown := a.shownPool()
-	is["group"], is["state"], is["size"], is["type"], is["version"], is["mode"] = "1", p.State, strconv.Itoa(p.Count), p.Size,
-		p.Version, p.Mode
-	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = p.Tags[azure.TagOwner], p.Tags["team"], p.Tags["stage"],
-		p.Tags["muster.dev_cluster"], p.Tags[world.Theirs]
-	is["tier"], is["label team"], is["taints"] = p.Labels["tier"], p.Labels["team"], strings.Join(shown.NodeTaints, ",")
-	is["autoscaled"], is["min"], is["max"] = strconv.FormatBool(shown.EnableAutoScaling), strconv.Itoa(shown.MinCount),
-		strconv.Itoa(shown.MaxCount)
-	is["scale down"], is["surge"], is["unavailable"] = shown.ScaleDownMode, shown.UpgradeSettings.MaxSurge,
-		shown.UpgradeSettings.MaxUnavailable
-	if p.State == "Canceled" || p.State == "Failed" {
-		is["state"] = "Succeeded" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
-		if !p.Autoscaled {
-			is["size"] = strconv.Itoa(min(p.Count, len(p.Machines)))
+	is := map[string]string{}
+	if p := a.agents(); p != nil {
+		shown := a.shownPool()
+		is["state"], is["type"], is["version"], is["mode"] = p.State, p.Size, p.Version, p.Mode
+		is["tier"], is["label team"], is["taints"] = p.Labels["tier"], p.Labels["team"], strings.Join(ofUser(shown.NodeTaints), ",")
+		is["autoscaled"], is["min"], is["max"] = strconv.FormatBool(shown.EnableAutoScaling), strconv.Itoa(shown.MinCount),
+			strconv.Itoa(shown.MaxCount)
+		is["scale down"], is["surge"], is["unavailable"] = shown.ScaleDownMode, shown.UpgradeSettings.MaxSurge,
+			shown.UpgradeSettings.MaxUnavailable
+		if p.State == "Canceled" || p.State == "Failed" {
+			is["state"] = "Succeeded" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
+			if !p.Autoscaled {
+				is["size"] = strconv.Itoa(min(p.Count, len(p.Machines)))
+			}
 		}
+		is["image"] = r.oldestImage()
 	}
-	stale, old := a.World.Rollout.Left()
-	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	living, joined, cordoned := r.nodesOf(p)
-	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	is["image"] = r.oldestImage()
-	a.World.Objects.Told(is)
-	return is
+	return a.World.Group.Is(func(m sim.Member) bool { return !m.Leaving }, is)
+}
+
+// ofUser are the taints without the one that AKS gives spot nodes.
+func ofUser(taints []string) []string {
+	return slices.DeleteFunc(slices.Clone(taints), func(t string) bool {
+		return strings.HasPrefix(t, "kubernetes.azure.com/scalesetpriority=")
+	})
 }
 
 // oldestImage is the release of the oldest node image of the pool's machines, "" without any.
@@ -238,30 +247,6 @@ func (r *rest) oldestImage() (oldest string) {
 		}
 	}
 	return oldest
-}
-
-// nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
-func (r *rest) nodesOf(p *containerservice.InspectedPool) (living, joined, cordoned int) {
-	for _, m := range slices.DeleteFunc(slices.Clone(p.Machines), leaves) {
-		living++
-		if node := r.pool.World.Workload.Node(m.UID); node != nil {
-			joined++
-			if node.Spec.Unschedulable {
-				cordoned++
-			}
-		}
-	}
-	return living, joined, cordoned
-}
-
-// unjoined reports whether a machine of the pool is still to join.
-func (r *rest) unjoined() bool {
-	p := r.pool.agents()
-	if p == nil {
-		return false
-	}
-	living, joined, _ := r.nodesOf(p)
-	return joined < living
 }
 
 // leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool

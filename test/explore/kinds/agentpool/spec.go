@@ -20,7 +20,7 @@ const (
 
 // object is a control plane of AKS as a user applies it.
 func (pl *plane) object() *unstructured.Unstructured {
-	version := "v" + world.Minor(pl.minor) + patch
+	version := "v" + pl.Version()
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": aksv1.GroupVersion.String(), "kind": aksv1.ManagedControlPlaneKind,
 		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
@@ -60,6 +60,9 @@ func (a *pool) agentSpec() agentSpec {
 	if own(s).System {
 		out.Mode = aksv1.ModeSystem
 	}
+	if own(s).Spot {
+		out.ScaleSetPriority, out.UpgradeSettings = ptr.To("Spot"), nil
+	}
 	if own(s).VMs {
 		out.ASOManagedClustersAgentPoolPatches = []string{`{"spec": {"type": "VirtualMachines"}}`}
 	}
@@ -96,10 +99,15 @@ func agentEdit(s *agentSpec, n, m int) {
 	case 6:
 		s.ScaleDownMode = ptr.To([]string{"Delete", "Deallocate"}[m%2])
 	case 7:
+		if s.ScaleSetPriority != nil {
+			return // AKS adds no machines to those of spot
+		}
 		s.UpgradeSettings = upgrades([]*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
 			{Surge: "0", Unavailable: "1"}}[m%3])
 	default:
-		s.Mode = []string{aksv1.ModeUser, aksv1.ModeSystem}[m%2]
+		if s.Mode = []string{aksv1.ModeUser, aksv1.ModeSystem}[m%2]; s.ScaleSetPriority != nil {
+			s.Mode = aksv1.ModeUser
+		}
 	}
 }
 

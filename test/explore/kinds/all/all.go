@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
+	"github.com/muster-project/muster/test/explore/kinds/toy"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -21,6 +22,7 @@ func Kinds() []*world.Kind {
 		gkenodepool.Kind,
 		nodegroup.Kind,
 		scaleset.Kind,
+		toy.Kind,
 		asg.Kind,
 	}
 }
@@ -38,7 +40,7 @@ func Named(name string) *world.Kind {
 // Claiming returns the kind that claims a seed.
 func Claiming(seed uint64) *world.Kind {
 	kinds := Kinds()
-	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims(seed) })]
+	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims != nil && k.Claims(seed) })]
 }
 
 // Draw makes the scenario of a seed, of the kind that claims it.

@@ -53,6 +53,7 @@ func edit(d *world.Drawing) {
 		s.Strategy = d.Limits()
 	} else {
 		s.Refresh = []world.Refresh{world.Plain, world.Surplus, world.Disabled}[d.IntN(3)]
+		s.ByGroup = s.Refresh != world.Disabled && d.IntN(2) == 0
 	}
 	edits := []world.Event{{What: world.Template, N: 2}, {What: world.Template, N: 4}, {What: world.Template, N: 7}, {What: world.RestartNow},
 		{What: world.RestartNow, N: 1}, {What: world.Token}}

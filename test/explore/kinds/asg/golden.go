@@ -52,6 +52,10 @@ func rollouts(at func(string, bool, ...world.Event) world.Scenario) []world.Scen
 		return s
 	}
 	refreshed := func(r world.Refresh, s world.Scenario) world.Scenario {
+		s.Refresh, s.ByGroup = r, true
+		return s
+	}
+	unnamed := func(r world.Refresh, s world.Scenario) world.Scenario {
 		s.Refresh = r
 		return s
 	}
@@ -74,6 +78,9 @@ func rollouts(at func(string, bool, ...world.Event) world.Scenario) []world.Scen
 		by("1", "0", at("restart", false, world.Event{What: world.RestartNow})),
 		refreshed(world.Surplus, at("restart by refresh", false, world.Event{What: world.RestartNow})),
 		by("1", "0", at("external: rollout", true, image, world.Event{What: world.Autoscaler, N: 4, At: 20 * time.Second})),
+		unnamed(world.Surplus, at("rollout without a strategy, surge of preferences", false, image)),
+		unnamed(world.Plain, at("rollout without a strategy to a bad image, halted and taken back", false, world.Event{What: world.BadTemplate},
+			world.Event{What: world.Back, At: 45 * time.Minute})),
 		spot, blocked,
 		by("1", "0", at("rollout, scaled in meanwhile", false, image, world.Event{What: world.Replicas, N: 1, At: 10 * time.Second})),
 		by("1", "1", at("rollout to a bad image, halted and taken back", false, world.Event{What: world.BadTemplate},

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
-	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -20,75 +20,60 @@ const (
 	HandCancel  world.What = "hand cancels the refresh"
 )
 
-// change changes something in the cloud behind the engine's back. What is not ours is left to its owner.
+// change changes something of our group.
 func (p *pool) change(e world.Event) error {
-	name := p.World.Objects.Owner().ResourceName()
-	if g := p.Find(name); g != nil && g.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
-		return p.toGroup(g, e)
-	}
-	return nil
-}
-
-// toGroup changes something of our group.
-func (p *pool) toGroup(g *simaws.Group, e world.Event) error {
-	if e.What == world.HandResize || e.What == world.HandBounds {
-		p.World.Notes.Moved()
+	g := p.World.Group.Owned()
+	if g == nil {
+		return nil
 	}
 	switch e.What {
 	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
-		return p.StrikeDown(g, e)
-	case world.HandResize:
-		return p.sized(g, e.N)
+		return p.StrikeDown(g.Members, e)
 	case world.Autoscaler:
 		if !p.World.Objects.External() {
 			return nil
 		}
-		p.World.Notes.Autoscaled(g.Desired)
-		return p.sized(g, e.N)
+		p.World.Notes.Autoscaled(g.Size)
+		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g, e.N) })
 	case world.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
 	case world.HandDropVersion, world.HandDefault:
 		p.World.Notes.Rewritten()
 		return p.ToVersion(e)
-	default:
+	case world.HandBounds, HandRefresh, HandCancel:
+		if e.What == world.HandBounds {
+			p.World.Notes.Moved()
+		}
 		return p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, g.Name, e) })
 	}
+	return p.World.Group.Change(g, e)
 }
 
-// sized sets the group's size within its bounds, as the autoscaler and people do.
-func (p *pool) sized(g *simaws.Group, n int) error {
+// resize sets the group's size within its bounds, as the autoscaler and people do.
+func (p *pool) resize(ctx context.Context, g *sim.Group, n int) error {
 	size := int32(min(max(n, g.Min), g.Max))
-	return p.World.Hand(func(ctx context.Context) error {
-		_, err := p.Groups.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &g.Name, DesiredCapacity: &size})
-		return err
-	})
+	_, err := p.Groups.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &g.Name, DesiredCapacity: &size})
+	return err
 }
 
-// meddle is a change by hand that takes a call.
+func (p *pool) tag(ctx context.Context, g *sim.Group, key, value string) error {
+	_, err := p.Groups.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
+		ResourceId: &g.Name, ResourceType: awssdk.String("auto-scaling-group"), Key: &key, Value: &value, PropagateAtLaunch: awssdk.Bool(true),
+	}}})
+	return err
+}
+
+func (p *pool) drop(ctx context.Context, g *sim.Group) error {
+	_, err := p.Groups.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &g.Name,
+		ForceDelete: awssdk.Bool(true)})
+	return err
+}
+
+// meddle is a change of our group that other kinds do not have.
 func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
 	c := p.Groups
-	tag := func(key, value string) error {
-		_, err := c.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
-			ResourceId: &name, ResourceType: awssdk.String("auto-scaling-group"), Key: &key, Value: &value, PropagateAtLaunch: awssdk.Bool(true),
-		}}})
-		return err
-	}
 	var err error
 	switch e.What {
-	case world.HandTags:
-		key := []string{"team", "stage", "muster.dev/cluster"}[e.N%3]
-		if g := p.Find(name); g == nil || g.Tags[key] == "" {
-			key = "theirs" // what others put there stays there, whatever its name
-		}
-		err = tag(key, "changed by hand")
-	case world.HandDisown:
-		p.World.Notes.Disowned()
-		err = tag(aws.TagOwner, world.Thief)
-	case world.HandOwn:
-		err = tag(aws.TagOwner, p.World.Objects.Owner().ID)
-	case world.HandDropGroup:
-		_, err = c.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
-			ForceDelete: awssdk.Bool(true)})
 	case HandRefresh:
 		_, err = c.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{AutoScalingGroupName: &name,
 			Preferences: &asgtypes.RefreshPreferences{
@@ -96,22 +81,13 @@ func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
 			}})
 	case HandCancel:
 		_, err = c.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &name})
-	case world.HandBounds:
+	default:
 		least := int32(e.N % 3)
 		most := least + 1 + int32(e.M)
 		_, err = c.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: &name, MinSize: &least,
 			MaxSize: &most})
 	}
 	return err
-}
-
-// own gives the group back that was taken from us.
-func (p *pool) own() {
-	name := p.World.Objects.Owner().ResourceName()
-	if g := p.Find(name); g != nil && g.Tags[aws.TagOwner] == world.Thief {
-		_ = p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, name, world.Event{What: world.HandOwn}) })
-		p.World.Notes.Owned()
-	}
 }
 
 // theirTemplate is the name of a template that other people have in the account.
@@ -146,20 +122,4 @@ func (p *pool) theirs(ctx context.Context, name string) error {
 			Version: awssdk.String("$Latest")},
 	})
 	return err
-}
-
-// dropForeign deletes the group of another owner that has the pool's name.
-func (p *pool) dropForeign() {
-	name := p.World.Objects.Owner().ResourceName()
-	if p.World.Scenario.Named {
-		name = world.TheirGroup
-	}
-	if g := p.Find(name); g == nil || g.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
-		return
-	}
-	_ = p.World.Hand(func(ctx context.Context) error {
-		_, err := p.Groups.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
-			ForceDelete: awssdk.Bool(true)})
-		return err
-	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/infrapool"
 	adapter "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
@@ -42,6 +41,7 @@ var Kind = &world.Kind{
 	Version:     "v1.25.0", // one that the simulated account has images for
 	BadType:     aws.BadType,
 
+	OwnerTag: aws.TagOwner, ClusterTag: aws.TagCluster, TheirPolicy: aws.TheirPolicy,
 	TheirID:   "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + world.TheirGroup,
 	AdoptName: adoptedGroup,
 	Reshapes:  []world.What{HandRefresh},
@@ -67,14 +67,11 @@ func newPool(w *world.World) *world.Pool {
 			},
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
-		Rest:  world.Rest{Unjoined: p.unjoined, Want: p.want, Is: p.is},
-		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		Hands: world.Hands{
+			Change: p.change, Resize: p.resize, Tag: p.tag, Drop: p.drop, Foreign: p.foreign, ForAnother: p.forAnother,
 		},
-		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
-			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
-		},
+		Rest:        world.Rest{Unjoined: w.Group.Unjoined, Want: p.want, Is: p.is},
+		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 	out.Judged = func(call wire.Call, _ string, sent *oracle.Write) {
 		sent.Rolls = call.Operation == "StartInstanceRefresh"

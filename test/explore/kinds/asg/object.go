@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -27,7 +28,7 @@ func (p *pool) applied() client.Object {
 			MinSize: int32(s.Least), MaxSize: int32(s.Most),
 			AdditionalTags:    awsv1.Tags{"team": "a"},
 			AWSLaunchTemplate: p.LaunchTemplate(false),
-			Strategy:          s.Strategy.Spec(), RefreshPreferences: preferences(s.Refresh),
+			Strategy:          strategy(s), RefreshPreferences: preferences(s.Refresh),
 		},
 	}
 }
@@ -58,6 +59,17 @@ func setBounds(o client.Object, least, most int32) {
 	object(o).Spec.MinSize, object(o).Spec.MaxSize = least, most
 }
 
+// strategy is the scenario's as the object has it.
+func strategy(s world.Scenario) *awsv1.Strategy {
+	switch {
+	case s.Strategy != nil:
+		return &awsv1.Strategy{Type: awsv1.StrategyRollingUpdate, RollingUpdate: s.Strategy.Spec().RollingUpdate}
+	case s.ByGroup:
+		return &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh, RollingUpdate: &common.RollingUpdate{}}
+	}
+	return nil
+}
+
 // rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says.
 func rolls(o client.Object) bool {
 	s := &object(o).Spec
@@ -68,20 +80,32 @@ func rolls(o client.Object) bool {
 func asks(_ *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	s := &object(o).Spec
 	wanted.Keep = s.AWSLaunchTemplate.Keep()
-	if s.Strategy != nil {
-		world.ByHand(s.Strategy, wanted)
+	switch {
+	case s.Strategy == nil:
+		wanted.ByHand = true
+		wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
+		if r := s.RefreshPreferences; r != nil && r.MinHealthyPercentage != nil {
+			wanted.Unavailable = oracle.Share{N: 100 - int(*r.MinHealthyPercentage), Percent: true}
+		}
+		if r := s.RefreshPreferences; r != nil && r.MaxHealthyPercentage != nil {
+			wanted.Surge = oracle.Share{N: int(*r.MaxHealthyPercentage) - 100, Percent: true}
+		}
+	case s.Strategy.Type == awsv1.StrategyRollingUpdate:
+		world.ByHand(s.Strategy.RollingUpdate, wanted)
 	}
 }
 
 // setStrategy sets how machines are replaced.
 func (p *pool) setStrategy(o client.Object, l *world.Limits) {
 	s := &object(o).Spec
-	if s.Strategy = l.Spec(); s.Strategy != nil && p.World.Scenario.Refresh == world.Disabled {
+	of := p.World.Scenario
+	of.Strategy = l
+	if s.Strategy = strategy(of); s.Strategy != nil && of.Refresh == world.Disabled {
 		s.RefreshPreferences = nil // both together are refused
 	}
 }
 
-// edits are what users change of the object.
+// edits returns the changes that users make to the object.
 func (p *pool) edits() world.Edits {
 	template := func(o client.Object) *awsv1.AWSLaunchTemplate { return &object(o).Spec.AWSLaunchTemplate }
 	back := func(o client.Object) { aws.SetTemplate(template(o), p.LaunchTemplate(false)) }
@@ -89,11 +113,7 @@ func (p *pool) edits() world.Edits {
 		Template: func(o client.Object, n int) { aws.EditTemplate(template(o), n) },
 		Bad:      func(o client.Object) { aws.SpoilTemplate(template(o)) },
 		Back:     back,
-		Mend: func(o client.Object) {
-			if template(o).InstanceType == aws.BadType {
-				back(o)
-			}
-		},
+		Type:     func(o client.Object) string { return template(o).InstanceType },
 		Group:    func(o client.Object, n, m int) { group(&object(o).Spec, n, m) },
 		Strategy: p.setStrategy,
 		Keep:     func(o client.Object, n *int32) { template(o).VersionsToKeep = n },
@@ -120,8 +140,8 @@ func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
 	default:
 		s.MixedInstancesPolicy = nil
 		if m%2 == 0 && s.AWSLaunchTemplate.SpotMarketOptions == nil {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"},
-				{InstanceType: "c5.large"}}}
+			types := []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: types[m/2%2:]}
 		}
 	}
 }

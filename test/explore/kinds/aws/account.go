@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -17,8 +16,14 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// TagOwner is the tag that carries the owner ID, as the project promises it.
-const TagOwner = "muster.dev/owner"
+// Tags of groups, as the project promises them: TagOwner carries the owner ID, TagCluster the name of the cluster.
+const (
+	TagOwner   = "muster.dev/owner"
+	TagCluster = "muster.dev/cluster"
+)
+
+// TheirPolicy is a policy that users attach to a role by hand.
+const TheirPolicy = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 
 // Credentials are what the manager asks the cloud with, made when the account is: what world.Options take as Manager.
 type Credentials func(*simaws.Server) (awssdk.CredentialsProvider, error)
@@ -34,15 +39,13 @@ type Account struct {
 	IAM    *iam.Client
 	// manager is what the manager asks with.
 	manager awssdk.CredentialsProvider
-	// contents are what each version of a template makes, by "template:version".
-	contents map[string]string
 }
 
 // New makes an account.
 func New(w *world.World) *Account {
 	server, err := simaws.New(simaws.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload})
 	w.Must(err, "make the simulator")
-	a := &Account{World: w, Server: server, contents: map[string]string{}}
+	a := &Account{World: w, Server: server}
 	settings := config()
 	a.manager = settings.Credentials
 	if of, ok := w.Options.Manager.(Credentials); ok {
@@ -57,7 +60,7 @@ func New(w *world.World) *Account {
 
 // Account is it as the world knows it.
 func (a *Account) Account() world.Account {
-	return world.Account{Cloud: a.Server, Snapshot: a.snapshot, Asked: asked}
+	return world.Account{Cloud: a.Server, Asked: asked}
 }
 
 func config() awssdk.Config {
@@ -74,16 +77,4 @@ func (a *Account) Settings(context.Context, string) (awssdk.Config, error) {
 	settings := config()
 	settings.Credentials = a.manager
 	return settings, nil
-}
-
-// State is what the simulator holds.
-func (a *Account) State() simaws.State { return a.Server.State(simaws.AccountID, simaws.Region) }
-
-// Find is the group of that name as it is, nil when there is none.
-func (a *Account) Find(name string) *simaws.Group {
-	groups := a.State().Groups
-	if at := slices.IndexFunc(groups, func(g simaws.Group) bool { return g.Name == name && !g.Deleting }); at >= 0 {
-		return &groups[at]
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -38,16 +38,16 @@ func (a *Account) ToVersion(e world.Event) error {
 }
 
 // StrikeDown terminates one of the group's instances, or lets it fail.
-func (a *Account) StrikeDown(g *simaws.Group, e world.Event) error {
-	var living []string
-	for _, m := range g.Members {
-		living = append(living, m.Instance)
-	}
-	if len(living) == 0 {
+func (a *Account) StrikeDown(members []sim.Member, e world.Event) error {
+	if len(members) == 0 {
 		return nil
 	}
-	slices.Sort(living)
-	id := living[e.N%len(living)]
+	ids := make([]string, 0, len(members))
+	for _, m := range members {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	id := ids[e.N%len(ids)]
 	switch e.What {
 	case world.HandFail:
 		return a.Server.Fail(id)

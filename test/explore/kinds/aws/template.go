@@ -58,13 +58,14 @@ func SetTemplate(is *awsv1.AWSLaunchTemplate, t awsv1.AWSLaunchTemplate) {
 	*is = t
 }
 
-// History says which versions of our template are too many, and whether its default is what machines are launched from.
+// History returns how many templates the pool has, which versions of one are too many, and whether machines are launched from its default.
 func (a *Account) History(keep int, is map[string]string) {
-	c := a.World.Snapshot()
+	c, templates := a.World.Snapshot(), 0
 	for _, t := range c.Templates {
 		if t.Owner != a.World.Objects.Owner().ID {
 			continue
 		}
+		templates++
 		is["spare versions"] = strconv.Itoa(len(t.Spare(c.Groups, keep)))
 		for _, v := range t.Versions {
 			if v.Default {
@@ -75,4 +76,5 @@ func (a *Account) History(keep int, is map[string]string) {
 			}
 		}
 	}
+	is["templates"] = strconv.Itoa(templates)
 }

@@ -21,8 +21,13 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// TagOwner is the tag that carries the owner ID, as the project promises it: Azure takes no slash in a tag's name.
-const TagOwner = "muster.dev_owner"
+// Tags of groups, as the project promises them: TagOwner carries the owner ID, TagCluster the name of the cluster, TagConsent names the
+// object that the operator of the account allows to adopt the group. Azure takes no slash in the name of a tag.
+const (
+	TagOwner   = "muster.dev_owner"
+	TagConsent = "muster.dev_adopt-by"
+	TagCluster = "muster.dev_cluster"
+)
 
 // BadType is a size of machine whose image does not boot, so that it never joins.
 const BadType = "Standard_E2s_v3"
@@ -49,9 +54,10 @@ type Account struct {
 	Cloud *simazure.Cloud
 }
 
-// New makes a subscription. With live tags, machines are shown with the tags of their scale set of now.
-func New(w *world.World, liveTags bool) *Account {
-	made, err := simazure.New(simazure.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, LiveTags: liveTags})
+// New makes a subscription in an Azure that behaves as the options say.
+func New(w *world.World, o simazure.Options) *Account {
+	o.Seed, o.Speed, o.MachineHost = w.Scenario.Seed, w.Scenario.Speed, w.Workload
+	made, err := simazure.New(o)
 	w.Must(err, "make the simulator")
 	return &Account{World: w, Cloud: made}
 }

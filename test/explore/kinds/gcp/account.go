@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -61,9 +62,8 @@ const Endpoint = "http://127.0.0.1:9"
 type Account struct {
 	World *world.World
 	Cloud *simgcp.Cloud
-	// numbers are those of templates, by their paths; contents what they make, by their fingerprints.
-	numbers  map[string]int64
-	contents map[string]string
+	// numbers are those of templates, by their paths.
+	numbers map[string]int64
 	// lent are the owners whose groups have used templates that are not theirs, by the templates' numbers.
 	lent map[int64]string
 }
@@ -86,7 +86,8 @@ type Bound struct {
 
 // New makes a project with the cluster's network.
 func New(w *world.World) *Account {
-	o := simgcp.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, Limits: simgcp.Limits{}}
+	o := simgcp.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, Limits: simgcp.Limits{},
+		GKE: container.Behaviour{GlobalTemplates: w.Scenario.Seed%4 == 1, HidesUpgrades: w.Scenario.Seed%3 == 1}}
 	bound, limited := w.Options.Manager.(*Bound)
 	if limited {
 		o.Accounts = []simgcp.Account{{Email: controller, Allowed: bound.Allowed}, {Email: user}}
@@ -96,7 +97,7 @@ func New(w *world.World) *Account {
 	if limited {
 		bound.Cloud = made
 	}
-	a := &Account{World: w, Cloud: made, numbers: map[string]int64{}, contents: map[string]string{}, lent: map[int64]string{}}
+	a := &Account{World: w, Cloud: made, numbers: map[string]int64{}, lent: map[int64]string{}}
 	w.Must(made.PutNetwork(compute.Network{Project: Project, Name: world.ClusterName}), "make the network")
 	return a
 }

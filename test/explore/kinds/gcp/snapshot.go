@@ -2,102 +2,46 @@ package gcp
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
-	simgcp "github.com/muster-project/muster/sim/gcp"
-	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/oracle"
-	"github.com/muster-project/muster/test/explore/world"
 )
 
-// Snapshot is what exists, in the oracles' words.
-func (a *Account) Snapshot() oracle.Cloud {
-	state := a.Cloud.State()
-	var c oracle.Cloud
-	a.number(state)
-	for _, g := range state.Groups {
-		c.Groups = append(c.Groups, a.group(g, state.Templates))
-		for _, m := range g.Instances {
-			if m.ID != "" {
-				c.Instances = append(c.Instances, oracle.Instance{ID: m.ID, Owner: m.Labels[LabelOwner], Group: g.Name, Leaving: Leaves(m)})
+// Arrange has all that belongs to an owner launched from the owner's one template, of which each instance template is a version.
+func (a *Account) Arrange(is sim.Snapshot, c *oracle.Cloud) {
+	a.number(is.Templates)
+	gone := map[string]bool{} // the group never creates these again
+	for _, g := range is.Groups {
+		for _, m := range g.Members {
+			gone[cmp.Or(m.ID, m.Name)] = m.Leaving && !m.Replaced
+		}
+	}
+	for k := range c.Groups {
+		g := &c.Groups[k]
+		for n := range g.Members {
+			m := &g.Members[n]
+			if m.Version, m.Template = a.numbers[m.Template], shelfOf(g.Owner, m.Template); gone[m.ID] {
+				m.Template = ""
 			}
 		}
+		g.Version, g.Template = a.numbers[g.Template], shelfOf(g.Owner, g.Template)
 	}
-	c.Templates = a.templates(state.Templates, c.Groups)
-	return c
+	c.Templates = a.templates(is.Templates, c.Groups)
 }
-
-// Leaves reports whether an instance is on its way out: it is deleted, abandoned, or about to be created again, as another one.
-func Leaves(m compute.Instance) bool {
-	return m.Action == "DELETING" || m.Action == "ABANDONING" || yields(m)
-}
-
-// yields reports whether another instance is about to come in the place of one.
-func yields(m compute.Instance) bool {
-	return m.Action == "RECREATING" && m.ID != "" && !slices.Contains([]string{"PROVISIONING", "STAGING"}, m.State)
-}
-
-// running reports whether an instance runs, or is about to for the first time.
-func running(m compute.Instance) bool {
-	return slices.Contains([]string{"", "PROVISIONING", "STAGING", "RUNNING"}, m.State)
-}
-
-// coming reports whether the group creates an instance that is not there: it leaves some that were deleted out of band as they are.
-func coming(m compute.Instance) bool { return m.Action == "CREATING" || m.Action == "RECREATING" }
 
 // number gives each template its number, in the order in which they were created.
-func (a *Account) number(state simgcp.State) {
-	list := slices.SortedFunc(slices.Values(state.Templates), func(x, y compute.Template) int {
-		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Path, y.Path))
+func (a *Account) number(list []sim.Template) {
+	list = slices.SortedFunc(slices.Values(list), func(x, y sim.Template) int {
+		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.ID, y.ID))
 	})
 	for _, t := range list {
-		if a.numbers[t.Path] == 0 {
-			a.numbers[t.Path] = int64(1 + len(a.numbers))
+		if a.numbers[t.ID] == 0 {
+			a.numbers[t.ID] = int64(1 + len(a.numbers))
 		}
 	}
-}
-
-// group is one group. What belongs to an owner counts as launched from the owner's one template, of which each instance template is a
-// version.
-func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Group {
-	owner := g.Labels[LabelOwner]
-	from := g.Templates[len(g.Templates)-1]
-	out := oracle.Group{
-		Name: g.Name, Owner: owner, Max: world.Plenty, Size: g.Size, Surge: surgeLeft(g), Deleting: g.Deleting, Tags: g.Labels,
-		Template: shelfOf(owner, from), Version: a.numbers[from], Untagged: fmt.Sprintf("%d %v %v", g.Size, g.Templates, g.Doc),
-	}
-	for _, t := range templates {
-		if t.Path == from {
-			out.Content = a.content(t.Content, t.Properties)
-		}
-	}
-	out.Print = fmt.Sprintf("%s %v", out.Untagged, g.Labels)
-	a.World.Secrets("a group's labels", fmt.Sprint(g.Labels))
-	for _, m := range g.Instances {
-		is := oracle.Member{
-			ID: cmp.Or(m.ID, m.Name), Leaving: Leaves(m), Launched: m.Created, Failed: !running(m), Template: shelfOf(owner, m.Template),
-			Version: a.numbers[m.Template],
-			Content: a.content(m.Content, m.Properties),
-		}
-		if m.ID == "" {
-			is.Launched, is.Failed = time.Now(), is.Failed || !coming(m) // it is still to be created
-		}
-		if m.Action == "DELETING" || m.Action == "ABANDONING" {
-			is.Template = "" // the group never creates it again
-		}
-		out.Members = append(out.Members, is)
-		if yields(m) { // its place stays, for another one
-			out.Members = append(out.Members, oracle.Member{ID: m.Name, Launched: time.Now(), Template: shelfOf(owner, from), Version: out.Version,
-				Content: out.Content})
-		}
-		a.World.Secrets("an instance's labels", fmt.Sprint(m.Labels))
-	}
-	return out
 }
 
 // shelfOf is what an owner's templates are versions of; a template without an owner stands alone.
@@ -110,12 +54,11 @@ func shelfOf(owner, path string) string {
 
 // templates are those of each owner as versions of one template, the one that groups launch from first, then the newest. One of another
 // owner that a group of the owner has used stands among them as one that can't be deleted.
-func (a *Account) templates(list []compute.Template, groups []oracle.Group) []oracle.Template {
+func (a *Account) templates(list []sim.Template, groups []oracle.Group) []oracle.Template {
 	shelves := map[string]*oracle.Template{}
 	for _, t := range list {
-		a.World.Secrets("a template's labels", fmt.Sprint(t.Labels))
-		owner, v := t.Labels[LabelOwner], oracle.Version{Number: a.numbers[t.Path], Content: a.content(t.Content, t.Properties)}
-		put(shelves, shelfOf(owner, t.Path), owner, v)
+		owner, v := t.Tags[LabelOwner], oracle.Version{Number: a.numbers[t.ID], Content: t.Versions[0].Content}
+		put(shelves, shelfOf(owner, t.ID), owner, v)
 		for _, g := range groups {
 			if g.Owner != owner && g.Owner != "" && uses(g, v.Number) {
 				a.lent[v.Number] = g.Owner
@@ -123,9 +66,9 @@ func (a *Account) templates(list []compute.Template, groups []oracle.Group) []or
 		}
 	}
 	for _, t := range list {
-		number := a.numbers[t.Path]
+		number := a.numbers[t.ID]
 		if shelf := shelves[shelfOf(a.lent[number], "")]; shelf != nil {
-			shelf.Versions = append(shelf.Versions, oracle.Version{Number: number, Content: a.content(t.Content, t.Properties), Default: true})
+			shelf.Versions = append(shelf.Versions, oracle.Version{Number: number, Content: t.Versions[0].Content, Default: true})
 		}
 	}
 	var out []oracle.Template
@@ -161,31 +104,6 @@ func unlaunched(groups []oracle.Group, id string, v oracle.Version) int {
 	return 1
 }
 
-// content is what properties make machines of: bootstrap data and labels aside.
-func (a *Account) content(fingerprint string, p document.Object) string {
-	if text, known := a.contents[fingerprint]; known {
-		return text
-	}
-	if len(p) == 0 {
-		return ""
-	}
-	rest := document.Copied(p)
-	delete(rest, "labels")
-	delete(rest, "metadata")
-	delete(document.Under(rest, "tags"), "fingerprint")
-	for _, d := range document.Objects(rest, "disks") {
-		delete(document.Under(d, "initializeParams"), "labels")
-	}
-	metadata := map[string]string{}
-	for _, item := range document.Objects(p, "metadata.items") {
-		if key := document.Text(item, "key"); key != "user-data" {
-			metadata[key] = document.Text(item, "value")
-		}
-	}
-	a.contents[fingerprint] = document.Written(rest) + fmt.Sprint(metadata)
-	return a.contents[fingerprint]
-}
-
 // UserData returns the bootstrap data in the properties of a template.
 func UserData(p document.Object) []byte {
 	for _, item := range document.Objects(p, "metadata.items") {
@@ -194,20 +112,4 @@ func UserData(p document.Object) []byte {
 		}
 	}
 	return nil
-}
-
-// surgeLeft is how much of a size that an autoscaler owns was added for a rollout and has not been used up.
-func surgeLeft(g compute.Group) int {
-	recorded, _, _ := strings.Cut(g.Labels[LabelSurge], "_")
-	surge, size := 0, 0
-	if _, err := fmt.Sscanf(recorded, "%d-%d", &surge, &size); err != nil {
-		return 0
-	}
-	return max(0, surge-max(0, size-g.Size))
-}
-
-// NamedBy reports whether a request names an instance among others, by any URL of it: requests leave out the project, and what is before
-// it.
-func NamedBy(urls []string, zone, name string) bool {
-	return slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix("/"+url, "/zones/"+zone+"/instances/"+name) })
 }

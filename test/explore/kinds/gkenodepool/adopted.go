@@ -22,7 +22,7 @@ func (h *hands) createForAnother() {
 	}
 	pool := document.Object{
 		"name": world.InfraKey.Name, "initialNodeCount": s.Replicas / len(zones), "locations": zones,
-		"version": world.Minor(p.plane.minor) + patch,
+		"version": p.plane.Version(),
 		"config": document.Object{
 			"machineType": gcp.MachineType, "labels": document.Object{"tier": "a"}, "shieldedInstanceConfig": document.Object{},
 			"resourceLabels": document.Object{"capg-cluster-" + world.ClusterName: "owned", "team": "a"},

@@ -2,7 +2,6 @@ package gkenodepool
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,15 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
-	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -58,81 +54,6 @@ func (p *pool) named(name string) *container.InspectedPool {
 	return nil
 }
 
-// ours is the one that has our name and our owner label.
-func (p *pool) ours() *container.InspectedPool {
-	if n := p.nodes(); n != nil && n.Resource[gcp.LabelOwner] == p.World.Objects.Owner().ID {
-		return n
-	}
-	return nil
-}
-
-// snapshot is what exists, in the oracles' words. A machine that GKE has begun to drain is on its way out.
-func (p *pool) snapshot() oracle.Cloud {
-	var c oracle.Cloud
-	state := p.Cloud.State()
-	made := map[string]compute.Instance{}
-	for _, g := range state.Groups {
-		for _, m := range g.Instances {
-			made[m.Name] = m
-		}
-	}
-	for _, k := range state.Clusters {
-		for _, n := range k.Pools {
-			c.Groups = append(c.Groups, p.group(n, made))
-			for _, m := range n.Machines {
-				c.Instances = append(c.Instances, oracle.Instance{ID: idOf(m), Owner: n.Resource[gcp.LabelOwner], Group: n.Name, Leaving: leaves(m)})
-			}
-		}
-	}
-	return c
-}
-
-// leaves reports whether a machine is on its way out.
-func leaves(m container.InspectedMachine) bool { return m.Deleting || m.Leaving }
-
-// idOf is what the oracles call a machine: its ID, or its name as long as it does not exist.
-func idOf(m container.InspectedMachine) string { return cmp.Or(m.UID, m.Name) }
-
-// sizeOf is how many machines a node pool keeps: without those that an upgrade adds, in a blue-green one those of one of its sets.
-func sizeOf(n *container.InspectedPool) int {
-	blue, green := 0, 0
-	for _, g := range n.Groups {
-		if g.Green {
-			green += g.Kept
-		} else {
-			blue += g.Kept
-		}
-	}
-	return max(blue, green)
-}
-
-func (p *pool) group(n container.InspectedPool, made map[string]compute.Instance) oracle.Group {
-	g := oracle.Group{
-		Name: n.Name, Owner: n.Resource[gcp.LabelOwner], Content: n.Wanted + " " + n.MachineType, Max: world.Plenty, Size: sizeOf(&n),
-		Deleting: n.Status == "STOPPING", Failed: n.Status == "ERROR", Tags: n.Resource,
-		Untagged: fmt.Sprintf("%d %v %s %s %s", n.Nodes, n.Labels, n.Version, n.MachineType, n.ImageType),
-	}
-	g.Print = fmt.Sprintf("%s %v", g.Untagged, n.Resource)
-	p.World.Secrets("a node pool's labels", g.Print)
-	for _, m := range n.Machines {
-		is := made[m.Name]
-		one := oracle.Member{ID: idOf(m), Leaving: leaves(m), Launched: is.Created, Content: g.Content, Failed: m.UID != "" && !running(is)}
-		if m.Stale && !m.Alike {
-			one.Content = m.Version + " " + is.Type + " of an earlier configuration"
-		}
-		if m.UID == "" {
-			one.Launched = time.Now() // it is still to be created
-		}
-		g.Members = append(g.Members, one)
-	}
-	return g
-}
-
-// running reports whether an instance runs, or is about to for the first time.
-func running(m compute.Instance) bool {
-	return slices.Contains([]string{"", "PROVISIONING", "STAGING", "RUNNING"}, m.State)
-}
-
 // request is what a request says of machines.
 type request struct {
 	NodeCount *int     `json:"nodeCount"`
@@ -166,7 +87,7 @@ func (p *pool) machines(req *http.Request, asked request) []string {
 	case n == nil:
 		return []string{}
 	case strings.HasSuffix(path, "/deleteInstances"):
-		return idsOf(n, asked.Instances)
+		return p.World.Group.Named(asked.Instances)
 	}
 	size, err := strconv.Atoi(req.URL.Query().Get("size"))
 	for _, g := range n.Groups {
@@ -176,17 +97,6 @@ func (p *pool) machines(req *http.Request, asked request) []string {
 		}
 	}
 	return []string{}
-}
-
-// idsOf are the machines of a node pool that URLs name.
-func idsOf(n *container.InspectedPool, urls []string) []string {
-	ids := []string{}
-	for _, m := range n.Machines {
-		if gcp.NamedBy(urls, m.Zone, m.Name) {
-			ids = append(ids, idOf(m))
-		}
-	}
-	return ids
 }
 
 // ask asks GKE for something as people do, and reads the answer.

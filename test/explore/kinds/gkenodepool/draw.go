@@ -34,7 +34,7 @@ var actions = []string{
 	"projects.locations.operations.*",
 	"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.deleteInstances",
 	"instanceGroupManagers.*ist*",
-	"instanceTemplates.get", "machineTypes.get",
+	"*nstanceTemplates.get", "machineTypes.get",
 }
 
 // reads are calls that only read.
@@ -47,31 +47,18 @@ func refusals() []world.Refusal {
 
 // secondary is a read without which the rest of a node pool can be observed.
 func secondary(s world.Scenario) string {
-	return []string{"machineTypes.get", "instanceTemplates.get", "projects.locations.operations.*"}[s.Seed%3]
+	return []string{"machineTypes.get", "*nstanceTemplates.get", "projects.locations.operations.*"}[s.Seed%3]
 }
 
 // drawn draws a scenario.
 func drawn(d *world.Drawing) {
 	s := &d.Scenario
-	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
-	s.Ends = d.Within + world.After
-	s.Own, s.Speed = Own{Zones: 1 + d.IntN(3), Upgrades: d.IntN(len(upgrades))}, []float64{3, 5, 10}[d.IntN(3)]
-	s.Least = d.IntN(3)
-	s.Most = s.Least + 1 + d.IntN(4)
-	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
-	s.External = d.IntN(6) == 0
-	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
-	s.Pods = d.IntN(4)
-	if d.IntN(8) == 0 {
-		s.Add(world.Event{What: world.HandForeign})
-		s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
-	}
-	d.Happen(2)
-	if d.IntN(4) == 0 {
-		s.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
-	}
-	d.Ignored()
-	d.Outside()
+	d.DrawManaged(func() { s.Own = Own{Zones: 1 + d.IntN(3), Upgrades: d.IntN(len(upgrades))} }, func() int { return d.IntN(3) }, func() {
+		if d.IntN(8) == 0 {
+			s.Add(world.Event{What: world.HandForeign})
+			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+		}
+	})
 }
 
 // Edit makes a scenario in which nothing goes wrong: a pool that has come to rest, and one edit by its users.

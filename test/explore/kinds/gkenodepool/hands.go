@@ -2,16 +2,14 @@ package gkenodepool
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -43,15 +41,15 @@ func (h *hands) change(e world.Event) error {
 	case HandBusy:
 		return p.Cloud.GKE.ResizePool(onOther, 1+e.N%2)
 	}
-	n := p.ours()
-	if n == nil || n.Status == "STOPPING" {
+	n := p.World.Group.Owned()
+	if n == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandTerminate, world.HandUnhealthy, HandRepair, HandDelete:
+	case HandRepair, HandDelete:
 		return h.strike(n, e)
 	case world.HandFail:
-		return p.Cloud.GKE.FailPool(onPool, "GCE_STOCKOUT", "played by the explorer")
+		return p.World.Group.Do(sim.FailRollout, sim.Resource{})
 	case HandCancel:
 		p.World.Notes.Moved()
 		return h.cancel()
@@ -62,41 +60,19 @@ func (h *hands) change(e world.Event) error {
 }
 
 // toPool changes something of the node pool that takes an operation.
-func (h *hands) toPool(n *container.InspectedPool, e world.Event) error {
+func (h *hands) toPool(n *sim.Group, e world.Event) error {
 	p := h.pool
 	switch e.What {
 	case world.HandResize:
-		if len(n.Groups) == 0 {
+		if len(p.nodes().Groups) == 0 {
 			return nil // GKE has only begun to create it, or failed to
 		}
-		p.World.Notes.Moved()
-		return p.Cloud.GKE.ResizePool(onPool, (e.N+len(n.Groups)-1)/len(n.Groups))
 	case world.Autoscaler:
 		return h.autoscale(n, e.N)
 	case world.HandTags:
-		return h.label(n, []string{"team", "stage", gcp.LabelCluster, "theirs"}[e.N%4], "hand")
-	case world.HandDisown:
-		p.World.Notes.Disowned()
-		return h.label(n, gcp.LabelOwner, []string{"", world.Thief}[e.N%2])
-	case world.HandDropGroup:
-		if err := p.Cloud.GKE.DeletePool(onPool); err != nil {
-			return fmt.Errorf("delete the node pool: %w", err)
-		}
-		p.World.Notes.Dropped()
+		return p.World.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage", "theirs"}[e.N%3], Value: "hand"})
 	}
-	return nil
-}
-
-// label sets a label of the node pool, or takes it off.
-func (h *hands) label(n *container.InspectedPool, key, value string) error {
-	labels := maps.Clone(n.Resource)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	if labels[key] = value; value == "" {
-		delete(labels, key)
-	}
-	return h.labelPool(n.Name, labels)
+	return p.World.Group.Change(n, e)
 }
 
 // labelPool gives a node pool exactly these labels.
@@ -106,19 +82,20 @@ func (h *hands) labelPool(name string, labels map[string]string) error {
 }
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
-func (h *hands) autoscale(n *container.InspectedPool, size int) error {
+func (h *hands) autoscale(n *sim.Group, size int) error {
 	p := h.pool
-	if !p.World.Objects.External() || n.Busy || len(n.Groups) == 0 {
+	groups := p.nodes().Groups
+	if !p.World.Objects.External() || n.Busy || len(groups) == 0 {
 		return nil
 	}
 	p.World.Notes.Moved()
-	p.World.Notes.Autoscaled(sizeOf(n))
+	p.World.Notes.Autoscaled(n.Size)
 	if n.Autoscaled {
-		is, zones := p.shownPool().Autoscaling, len(n.Groups)
+		is, zones := p.shownPool().Autoscaling, len(groups)
 		least, most := max(is.TotalMinNodeCount, zones*is.MinNodeCount), max(is.TotalMaxNodeCount, zones*is.MaxNodeCount)
-		return p.Cloud.GKE.Autoscale(onPool, min(max(size, least), most))
+		return p.World.Group.Do(sim.Autoscale, sim.Resource{Size: min(max(size, least), most)})
 	}
-	g := n.Groups[size%len(n.Groups)]
+	g := groups[size%len(groups)]
 	return p.World.Hand(func(ctx context.Context) error {
 		path := strings.TrimPrefix(g.Path, "projects/"+gcp.Project+"/")
 		return p.Ask(ctx, http.MethodPost, path+"/resize?size="+strconv.Itoa(size), nil)
@@ -145,50 +122,36 @@ func (h *hands) cancel() error {
 func (h *hands) upgradeByHand(e world.Event) error {
 	p := h.pool
 	if e.N%3 > 0 {
-		return p.Cloud.GKE.UpgradePool(onPool, "")
+		return p.World.Group.Do(sim.UpgradeGroup, sim.Resource{})
 	}
 	return p.Cloud.GKE.UpdatePool(onPool, document.Object{"imageType": []string{image, otherImage}[e.M%2], "nodeVersion": p.nodes().Wanted})
 }
 
 // strike does something to one of the pool's machines.
-func (h *hands) strike(n *container.InspectedPool, e world.Event) error {
+func (h *hands) strike(n *sim.Group, e world.Event) error {
 	p := h.pool
-	living := slices.DeleteFunc(slices.Clone(n.Machines), func(m container.InspectedMachine) bool { return leaves(m) || m.UID == "" })
+	living := slices.DeleteFunc(n.Staying(), func(m sim.Member) bool { return m.ID == "" })
 	if len(living) == 0 {
 		return nil
 	}
 	m := living[e.N%len(living)]
 	p.World.Notes.Moved()
-	switch e.What {
-	case HandRepair:
+	if e.What == HandRepair {
 		return p.Cloud.GKE.Repair(onPool, m.Name)
-	case world.HandTerminate:
-		return p.Cloud.Terminate(m.UID)
-	case HandDelete:
-		return p.World.Hand(func(ctx context.Context) error {
-			return p.Ask(ctx, http.MethodPost, strings.TrimPrefix(m.Group, "projects/"+gcp.Project+"/")+"/deleteInstances",
-				map[string]any{"instances": []string{"zones/" + m.Zone + "/instances/" + m.Name}})
-		})
 	}
-	return p.Cloud.Stop(m.UID)
+	return p.World.Hand(func(ctx context.Context) error {
+		return p.Ask(ctx, http.MethodPost, p.groupOf(m)+"/deleteInstances", map[string]any{"instances": []string{m.Ref}})
+	})
 }
 
-// own gives the node pool back that was taken from us. GKE takes no change while it is at work on the cluster.
-func (h *hands) own() {
-	p := h.pool
-	n := p.nodes()
-	if n == nil || !p.World.Notes.EverDisowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief ||
-		n.Status == "STOPPING" || p.World.Gone() {
-		return
+// groupOf returns the path of the instance group of a machine, below its project.
+func (p *pool) groupOf(is sim.Member) string {
+	for _, m := range p.nodes().Machines {
+		if m.Name == is.Name {
+			return strings.TrimPrefix(m.Group, "projects/"+gcp.Project+"/")
+		}
 	}
-	if _, o := p.World.Objects.Both(); o == nil {
-		return
-	}
-	if err := h.label(n, gcp.LabelOwner, p.World.Objects.Owner().ID); err != nil {
-		p.World.At(time.Now().Add(planeAgain), h.own)
-		return
-	}
-	p.World.Notes.Owned()
+	return ""
 }
 
 // foreignFirst has another owner create its pool before the control plane is ready, and reports whether that is done: one of our name, one
@@ -199,12 +162,12 @@ func (h *hands) foreignFirst() bool {
 	switch name := h.foreignName(); {
 	case p.plane.ready:
 	case s.Adopted:
-		if p.plane.ready = p.nodes() != nil; !p.plane.ready {
+		if p.plane.ready = p.World.Group.Now() != nil; !p.plane.ready {
 			h.createForAnother()
 		}
 	case !s.Named && !s.Has(world.HandForeign):
 		p.plane.ready = true
-	case p.named(name) == nil:
+	case p.World.Cloud.Snapshot().Group(name) == nil:
 		_ = p.Cloud.GKE.CreatePool(world.ClusterName+"/"+name, gcp.MachineType, 1) // it is tried again
 	default:
 		p.plane.ready = h.labelPool(name, map[string]string{gcp.LabelOwner: "another-tool"}) == nil
@@ -231,12 +194,5 @@ func (h *hands) dropForeign() {
 		p.World.At(time.Now().Add(planeAgain), h.dropForeign) // it is still to come
 		return
 	}
-	name := h.foreignName()
-	n := p.named(name)
-	if n == nil || !s.Named && p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Objects.Owner().ID || n.Status == "STOPPING" {
-		return
-	}
-	if p.Cloud.GKE.DeletePool(world.ClusterName+"/"+name) != nil {
-		p.World.At(time.Now().Add(planeAgain), h.dropForeign)
-	}
+	p.World.Group.DropForeign()
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/infrapool"
 	adapter "github.com/muster-project/muster/kube/infrapool/gcpmanaged"
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
@@ -51,6 +50,7 @@ var Kind = &world.Kind{
 	BadType:  gcp.BadType,
 	Restarts: true, // groups restart instances that were stopped
 
+	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: gcp.LabelOwner, ClusterTag: gcp.LabelCluster,
 	TheirID:   poolID(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a node pool has the name of the object
 	Make:      newPool,
@@ -88,54 +88,34 @@ type pool struct {
 
 func newPool(w *world.World) *world.Pool {
 	p := &pool{Account: gcp.New(w)}
-	p.hands, p.plane, p.rest = &hands{pool: p}, &plane{pool: p, minor: world.FirstMinor}, &rest{pool: p}
+	p.hands, p.plane, p.rest = &hands{pool: p}, newPlane(p), &rest{pool: p}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked,
-			Judged: judged,
+			Cloud: p.Cloud, Asked: p.asked, Judged: judged,
 		},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPManagedMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
 			Bounds: bounds, SetBounds: bound, Asks: p.asks,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane.object(), ControlPlane: true, Beside: managedCluster()}
+				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane.Object(), ControlPlane: true, Beside: managedCluster()}
 			},
-			Furnish: p.plane.furnish,
+			Furnish: p.plane.Furnish,
 		},
 		Edits: p.edits(),
 		Hands: world.Hands{
-			Change: p.hands.change, Own: p.hands.own, DropForeign: p.hands.dropForeign,
-			Foreign:    func(int) {}, // it is there before the control plane is ready
-			ForAnother: p.hands.forAnother,
+			Change: p.hands.change, DropForeign: p.hands.dropForeign, ForAnother: p.hands.forAnother,
 		},
-		Rest: world.Rest{Appease: p.rest.appease, Unjoined: p.rest.unjoined, Busy: p.rest.busy, Want: p.rest.want, Is: p.rest.is},
-		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
-		},
-		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
-			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
-		},
+		Rest:        world.Rest{Appease: p.rest.appease, Unjoined: w.Group.Unjoined, Busy: p.rest.busy, Want: p.rest.want, Is: p.rest.is},
+		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 
-// judged says what the oracles need to know of a write beside what it changed. A cancelled upgrade opens the nodes again that it had begun
-// to drain: their machines are there as before.
+// judged tells the oracles what they need to know of a write beside what it changed.
 func judged(call wire.Call, _ string, sent *oracle.Write) {
 	sent.Shrinks = true
-	if !strings.HasSuffix(call.Operation, "operations.cancel") {
-		return
-	}
-	stays := map[string]bool{}
-	for _, g := range sent.After.Groups {
-		for _, m := range g.Staying() {
-			stays[m.ID] = true
-		}
-	}
-	for _, g := range sent.Before.Groups {
-		for i := range g.Members {
-			g.Members[i].Leaving = g.Members[i].Leaving && !stays[g.Members[i].ID]
-		}
+	if strings.HasSuffix(call.Operation, "operations.cancel") {
+		sent.Reopened()
 	}
 }
 

@@ -1,6 +1,7 @@
 package gkenodepool
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -95,9 +96,9 @@ func (p *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.W
 // outside are the machines of other zones.
 func (p *pool) outside(zones []string) map[string]bool {
 	out := map[string]bool{}
-	if n := p.ours(); n != nil {
-		for _, m := range n.Machines {
-			out[idOf(m)] = !slices.Contains(zones, m.Zone)
+	if g := p.World.Group.Now(); p.World.Group.Ours(g) {
+		for _, m := range g.Members {
+			out[cmp.Or(m.ID, m.Name)] = !slices.Contains(zones, m.Zone)
 		}
 	}
 	return out
@@ -138,7 +139,7 @@ func edit(s *spec, n, m int) {
 	}
 }
 
-// edits are what users change of the object. Its limits are a field of the node pool.
+// edits returns the changes that users make to the object. Its limits are a field of the node pool.
 func (p *pool) edits() world.Edits {
 	back := func(o client.Object) {
 		s := &object(o).Spec
@@ -148,12 +149,8 @@ func (p *pool) edits() world.Edits {
 		Template: func(o client.Object, n int) { editTemplate(&object(o).Spec, n) },
 		Bad:      func(o client.Object) { object(o).Spec.InstanceType = ptr.To(gcp.BadType) },
 		Back:     back,
-		Mend: func(o client.Object) {
-			if *object(o).Spec.InstanceType == gcp.BadType {
-				back(o)
-			}
-		},
-		Group:   func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
-		Upgrade: p.plane.upgrade,
+		Type:     func(o client.Object) string { return *object(o).Spec.InstanceType },
+		Group:    func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
+		Upgrade:  p.plane.Upgrade,
 	}
 }

@@ -1,6 +1,7 @@
 package gkenodepool
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
@@ -29,20 +31,16 @@ func (r *rest) busy() bool {
 // want is what the objects of a node pool ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := object(o).Spec
-	want := map[string]string{
-		"group": "1", "state": "RUNNING", "owner": r.pool.World.Objects.Owner().ID, "team": string(s.AdditionalLabels["team"]),
-		"stage":   string(s.AdditionalLabels["stage"]),
-		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]),
-		"label team": string(s.KubernetesLabels["team"]),
-		"autoscaled": strconv.FormatBool(s.Scaling.On()), "version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
-		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
-	}
+	want := r.pool.World.Group.Want(mp, map[string]string{
+		"team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
+	})
+	maps.Copy(want, map[string]string{
+		"state": "RUNNING", "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]),
+		"label team": string(s.KubernetesLabels["team"]), "autoscaled": strconv.FormatBool(s.Scaling.On()),
+		"version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
+	})
 	r.wantSettings(&s, want)
-	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size
-	}
-	r.leaveToOthers(mp, &s, want)
+	r.leaveToOthers(mp, want)
 	return want
 }
 
@@ -76,8 +74,8 @@ func (r *rest) wantSettings(s *spec, want map[string]string) {
 }
 
 // leaveToOthers leaves out what only a user or the autoscaler can bring about.
-func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string]string) {
-	r.leaveToUsers(s, want)
+func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, want map[string]string) {
+	r.leaveToUsers(want)
 	if !r.pool.World.Objects.External() {
 		return
 	}
@@ -94,7 +92,7 @@ func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string
 }
 
 // leaveToUsers leaves out what a user who upgrades the pool by hand brings about.
-func (r *rest) leaveToUsers(s *spec, want map[string]string) {
+func (r *rest) leaveToUsers(want map[string]string) {
 	p := r.pool
 	has := p.World.Scenario.Has
 	if !has(HandUpgrade) {
@@ -103,34 +101,25 @@ func (r *rest) leaveToUsers(s *spec, want map[string]string) {
 	if n := p.nodes(); n != nil && n.Version > want["version"] && !strings.HasPrefix(n.Version, want["version"]+"-") {
 		delete(want, "version") // a version beyond it is kept
 	}
-	if s.ImageType == nil && (has(HandCancel) || has(world.HandFail) || has(gcp.HandQuota) || p.World.Scenario.KeepsFromJoining()) {
-		delete(want, "stale") // an upgrade that ended early has left machines with another image, which the object says nothing about
+	if has(HandCancel) || has(world.HandFail) || has(gcp.HandQuota) || p.World.Scenario.KeepsFromJoining() {
+		delete(want, "stale") // an upgrade that ended early has left machines of a newer version, or with an image that the object does not name
 	}
 }
 
 // is says what there is of a node pool.
 func (r *rest) is() map[string]string {
 	p := r.pool
-	is := map[string]string{"group": "0"}
-	n := p.nodes()
-	if n == nil {
-		return is
+	is := map[string]string{}
+	if n := p.nodes(); n != nil {
+		version, _, _ := strings.Cut(n.Version, "-gke.")
+		is["state"], is["type"], is["version"], is["label theirs"] = n.Status, n.MachineType, version, n.Resource["theirs"]
+		is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
+		if n.Status == "RUNNING_WITH_ERROR" {
+			is["state"] = "RUNNING" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
+		}
+		r.isSettings(n, is)
 	}
-	version, _, _ := strings.Cut(n.Version, "-gke.")
-	is["group"], is["state"], is["size"], is["type"], is["version"] = "1", n.Status, strconv.Itoa(sizeOf(n)), n.MachineType, version
-	is["owner"], is["team"], is["stage"] = n.Resource[gcp.LabelOwner], n.Resource["team"], n.Resource["stage"]
-	is["cluster"], is["label theirs"] = n.Resource[gcp.LabelCluster], n.Resource["theirs"]
-	is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
-	if n.Status == "RUNNING_WITH_ERROR" {
-		is["state"] = "RUNNING" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
-	}
-	r.isSettings(n, is)
-	stale, old := p.World.Rollout.Left()
-	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	living, joined, cordoned := r.nodesOf(n)
-	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Objects.Told(is)
-	return is
+	return p.World.Group.Is(func(m sim.Member) bool { return !m.Leaving }, is)
 }
 
 // effects are the effects of taints in Kubernetes' words, by GKE's.
@@ -154,30 +143,6 @@ func (r *rest) isSettings(n *container.InspectedPool, is map[string]string) {
 	is["strategy"], is["surge"], is["unavailable"] = u.Strategy, strconv.Itoa(u.MaxSurge), strconv.Itoa(u.MaxUnavailable)
 }
 
-// nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
-func (r *rest) nodesOf(n *container.InspectedPool) (living, joined, cordoned int) {
-	for _, m := range slices.DeleteFunc(slices.Clone(n.Machines), leaves) {
-		living++
-		if node := r.pool.World.Workload.Node(m.UID); m.UID != "" && node != nil {
-			joined++
-			if node.Spec.Unschedulable {
-				cordoned++
-			}
-		}
-	}
-	return living, joined, cordoned
-}
-
-// unjoined reports whether a machine of the pool is still to join.
-func (r *rest) unjoined() bool {
-	n := r.pool.nodes()
-	if n == nil {
-		return false
-	}
-	living, joined, _ := r.nodesOf(n)
-	return joined < living
-}
-
 // joinsWithin is longer than any machine takes to join that ever does.
 const joinsWithin = 5 * time.Minute
 
@@ -199,11 +164,9 @@ func (r *rest) appease() {
 func (r *rest) catchUp() {
 	p := r.pool
 	switch {
-	case p.ours() != nil || p.World.Gone():
+	case p.World.Group.Ours(p.World.Group.Now()) || p.World.Gone():
 	case strings.Contains(p.World.Objects.Says(), "must be within one minor version of master version"):
-		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) {
-			mp.Spec.Template.Spec.Version = "v" + world.Minor(p.plane.minor) + patch
-		})
+		p.plane.Follow()
 	default:
 		p.World.At(time.Now().Add(time.Minute), r.catchUp)
 	}
@@ -213,12 +176,12 @@ func (r *rest) catchUp() {
 // error until another one has ended well, although the machines came later.
 func (r *rest) askAgain() {
 	p := r.pool
-	n := p.ours()
-	if n == nil || n.Status != "ERROR" {
+	n := p.World.Group.Now()
+	if !p.World.Group.Ours(n) || !n.Failed {
 		return
 	}
 	p.World.Notes.Moved()
-	if err := p.hands.labelPool(n.Name, n.Resource); err != nil {
+	if err := p.hands.labelPool(n.Name, n.Tags); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 		if r.busy() {
 			p.World.At(time.Now().Add(planeAgain), r.askAgain)
@@ -229,21 +192,18 @@ func (r *rest) askAgain() {
 // dropUnjoined deletes the machines that should have joined long ago.
 func (r *rest) dropUnjoined() {
 	p := r.pool
-	n := p.ours()
-	if n == nil {
+	n := p.World.Group.Now()
+	if !p.World.Group.Ours(n) {
 		return
 	}
-	for _, g := range p.Cloud.State().Groups {
-		for _, m := range g.Instances {
-			of := slices.ContainsFunc(n.Machines, func(one container.InspectedMachine) bool { return one.Name == m.Name && !leaves(one) })
-			if !of || m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType ||
-				p.World.Workload.Node(m.ID) != nil {
-				continue
-			}
-			p.World.Notes.Moved()
-			if err := p.Cloud.Terminate(m.ID); err != nil {
-				p.World.Trace("hand", "failed: %v", err)
-			}
+	for _, m := range n.Staying() {
+		if m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType ||
+			p.World.Workload.Node(m.ID) != nil {
+			continue
+		}
+		p.World.Notes.Moved()
+		if err := p.Cloud.Terminate(m.ID); err != nil {
+			p.World.Trace("hand", "failed: %v", err)
 		}
 	}
 }
@@ -251,16 +211,14 @@ func (r *rest) dropUnjoined() {
 // openNodes has a user open the nodes that an operation of GKE left closed which failed.
 func (r *rest) openNodes() {
 	p := r.pool
-	n := p.nodes()
+	n := p.World.Group.Now()
 	if has := p.World.Scenario.Has; n == nil || n.Busy || !has(world.HandFail) && !has(HandRepair) {
 		return
 	}
-	for _, m := range n.Machines {
-		if leaves(m) || m.UID == "" {
-			continue
-		}
-		if node := p.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[nodes.DrainStartedAnnotation] == "" {
-			p.World.Workload.Cordon(m.UID, false)
+	for _, m := range n.Staying() {
+		node := p.World.Workload.Node(m.ID)
+		if node != nil && node.Spec.Unschedulable && node.Annotations[nodes.DrainStartedAnnotation] == "" {
+			p.World.Workload.Cordon(m.ID, false)
 		}
 	}
 }

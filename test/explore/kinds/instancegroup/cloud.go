@@ -1,7 +1,6 @@
 package instancegroup
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,12 +11,10 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
-	"github.com/muster-project/muster/test/explore/world"
 )
 
 // groupID is what spec.providerID says of a group somewhere.
@@ -28,23 +25,11 @@ func groupID(location, name string) string {
 // regional reports whether an operation is one of regional groups.
 func regional(action string) bool { return strings.HasPrefix(action, "regionInstanceGroupManagers.") }
 
-// group is the one that has our name where our group is, nil when there is none.
-func (p *pool) group() *compute.Group { return p.called(p.World.Objects.Owner().ResourceName()) }
-
-// called is the group of a name where our group is.
-func (p *pool) called(name string) *compute.Group {
-	path := groupID(own(p.World.Scenario).location(), name)
+// held returns the pool's group in the simulator's own words; nil when there is none.
+func (p *pool) held() *compute.Group {
 	groups := p.Cloud.State().Groups
-	if at := slices.IndexFunc(groups, func(g compute.Group) bool { return g.Path == path }); at >= 0 {
+	if at := slices.IndexFunc(groups, func(g compute.Group) bool { return g.Name == p.World.Group.Name() }); at >= 0 {
 		return &groups[at]
-	}
-	return nil
-}
-
-// ourGroup is the one that has our name and our owner's label.
-func (p *pool) ourGroup() *compute.Group {
-	if g := p.group(); g != nil && g.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
-		return g
 	}
 	return nil
 }
@@ -82,44 +67,20 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 
 // named are the machines that a request names. One after which fewer are wanted than there are names all: Compute Engine chooses which go.
 func (p *pool) named(req *http.Request, asked request, size string) []string {
-	g := p.ourGroup()
+	g := p.World.Group.Now()
 	switch {
 	case req.Method == http.MethodDelete && strings.Contains(req.URL.Path, "/instanceGroupManagers/"):
 		return nil // all go
-	case g == nil:
+	case !p.World.Group.Ours(g):
 		return []string{}
 	case strings.HasSuffix(req.URL.Path, "/deleteInstances"):
-		return idsOf(g, asked.Instances)
+		return p.World.Group.Named(asked.Instances)
 	}
-	staying := 0
-	for _, m := range g.Instances {
-		if !gcp.Leaves(m) {
-			staying++
-		}
-	}
+	staying := len(g.Staying())
 	if asked.Size != nil && *asked.Size < staying || size != "" && number(size) < staying {
 		return nil
 	}
 	return []string{}
-}
-
-// idsOf are the instances of a group that URLs name, by what their guests are known by.
-func idsOf(g *compute.Group, urls []string) []string {
-	ids := []string{}
-	for _, m := range g.Instances {
-		if gcp.NamedBy(urls, m.Zone, m.Name) {
-			ids = append(ids, idOf(m))
-		}
-	}
-	return ids
-}
-
-// idOf is what the oracles call an instance: its ID, or its name as long as it does not exist.
-func idOf(m compute.Instance) string {
-	if m.ID == "" {
-		return m.Name
-	}
-	return m.ID
 }
 
 // proactive reports whether a group replaces instances by itself, as soon as they are of another template than its own.
@@ -132,8 +93,8 @@ func proactive(g *compute.Group) bool {
 // told to replace none, that is its own doing.
 func (p *pool) judged(call wire.Call, text string, sent *oracle.Write) {
 	sent.Shrinks = true
-	g := p.ourGroup()
-	if g == nil || !proactive(g) || !strings.HasSuffix(call.Operation, "nstanceGroupManagers.patch") ||
+	g := p.held()
+	if !p.World.Group.Ours(p.World.Group.Now()) || !proactive(g) || !strings.HasSuffix(call.Operation, "nstanceGroupManagers.patch") ||
 		strings.Contains(text, `"OPPORTUNISTIC"`) {
 		return
 	}
@@ -147,38 +108,4 @@ func (p *pool) judged(call wire.Call, text string, sent *oracle.Write) {
 			sent.After.Groups[i].Members[k].Leaving = m.Leaving || m.Content != after.Content
 		}
 	}
-}
-
-// members are the instances of a group that are not on their way out.
-func members(g *compute.Group) []compute.Instance {
-	return slices.DeleteFunc(slices.Clone(g.Instances), gcp.Leaves)
-}
-
-// nodes counts the instances of a group that have joined, and those of them that are cordoned.
-func (p *pool) nodes(g *compute.Group) (joined, cordoned int) {
-	for _, m := range members(g) {
-		if m.ID == "" {
-			continue
-		}
-		if node := p.World.Workload.Node(m.ID); node != nil {
-			joined++
-			if node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] != "" {
-				cordoned++
-			}
-		}
-	}
-	return joined, cordoned
-}
-
-// instances are the machines of the pool's group, also while it has another owner.
-func (p *pool) instances() []world.Instance {
-	g := p.group()
-	if g == nil {
-		return nil
-	}
-	var list []world.Instance
-	for _, m := range g.Instances {
-		list = append(list, world.Instance{UID: cmp.Or(m.ID, m.Name), ProviderID: m.ProviderID})
-	}
-	return list
 }

@@ -33,8 +33,8 @@ func (p *pool) change(e world.Event) error {
 	if e.What == HandDropUnused {
 		return p.dropUnused()
 	}
-	g := p.ourGroup()
-	if g == nil || g.Deleting {
+	g := p.World.Group.Owned()
+	if g == nil {
 		return nil
 	}
 	switch e.What {
@@ -45,15 +45,7 @@ func (p *pool) change(e world.Event) error {
 	case world.HandHeal:
 		return p.Heal()
 	}
-	return p.toGroup(g, e)
-}
-
-// toGroup changes something of the group itself.
-func (p *pool) toGroup(g *compute.Group, e world.Event) error {
 	switch e.What {
-	case world.HandResize:
-		p.World.Notes.Moved()
-		return p.Cloud.SetSize(sim.Resource{Name: g.Name, Size: e.N})
 	case world.Autoscaler:
 		if !p.World.Objects.External() {
 			return nil
@@ -61,20 +53,13 @@ func (p *pool) toGroup(g *compute.Group, e world.Event) error {
 		p.World.Notes.Moved()
 		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g.Name, e.N) })
 	case world.HandTags:
-		key := []string{"team", "stage", gcp.LabelCluster}[e.N%3]
-		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: key, Value: "hand"})
-	case world.HandDisown:
-		p.World.Notes.Disowned()
-		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: world.Thief})
-	case world.HandDropGroup:
-		p.World.Notes.Dropped()
-		return p.Cloud.DeleteGroup(sim.Resource{Name: g.Name})
+		return p.World.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage"}[e.N%2], Value: "hand"})
 	case HandRoll:
 		p.World.Notes.Moved()
 		return p.Cloud.SetPolicy(compute.Policy{Group: g.Name,
 			Policy: map[string]any{"type": "PROACTIVE", "minimalAction": []string{"REPLACE", "RESTART", "REFRESH"}[e.N%3]}})
 	}
-	return nil
+	return p.World.Group.Change(g, e)
 }
 
 // resize sets the group's size. Compute Engine chooses who goes when it is lowered.
@@ -83,9 +68,9 @@ func (p *pool) resize(ctx context.Context, name string, n int) error {
 }
 
 // strike does something to one of the group's machines.
-func (p *pool) strike(g *compute.Group, e world.Event) error {
-	var living []compute.Instance
-	for _, m := range members(g) {
+func (p *pool) strike(g *sim.Group, e world.Event) error {
+	var living []sim.Member
+	for _, m := range g.Staying() {
 		if m.ID != "" {
 			living = append(living, m)
 		}
@@ -94,53 +79,44 @@ func (p *pool) strike(g *compute.Group, e world.Event) error {
 		return nil
 	}
 	m := living[e.N%len(living)]
+	do := func(action sim.Action) error { return p.World.Group.Do(action, sim.Resource{Instance: m.ID}) }
 	p.World.Notes.Moved()
 	switch e.What {
 	case world.HandTerminate:
 		// Where the group creates none in its place, the empty place goes, and the size with it, also one that an autoscaler has set: the
 		// user has deleted exactly this instance.
 		p.World.Instances.Condemn(m.Name)
-		return p.Cloud.Terminate(m.ID)
+		return do(sim.TerminateInstance)
 	case world.HandInterrupt:
 		if m.Spot {
-			return p.Cloud.Preempt(m.ID)
+			return do(sim.InterruptInstance)
 		}
 		return nil
 	case HandRecreate:
-		return p.Cloud.RecreateByHand(m.ID)
+		return do(sim.RecreateInstance)
 	case HandAbandon:
-		return p.Cloud.AbandonByHand(m.ID)
+		return do(sim.DetachInstance)
 	case HandDelete:
 		return p.World.Hand(func(ctx context.Context) error {
 			return p.Ask(ctx, http.MethodPost, own(p.World.Scenario).location()+"/instanceGroupManagers/"+g.Name+"/deleteInstances",
-				map[string]any{"instances": []string{"zones/" + m.Zone + "/instances/" + m.Name}})
+				map[string]any{"instances": []string{m.Ref}})
 		})
 	}
 	if e.M%2 == 0 {
 		return p.Cloud.Sicken(m.ID)
 	}
-	return p.Cloud.Stop(m.ID)
+	return do(sim.StopInstance)
 }
 
 // dropUnused deletes the pool's templates that nothing is made from.
 func (p *pool) dropUnused() error {
 	p.World.Notes.Rewritten()
-	for _, t := range p.Cloud.State().Templates {
-		if t.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
-			_ = p.Cloud.DeleteTemplate(sim.Resource{Name: t.Name}) // one that is in use stays
+	for _, t := range p.World.Cloud.Snapshot().Templates {
+		if t.Tags[gcp.LabelOwner] == p.World.Objects.Owner().ID {
+			_ = p.World.Group.Do(sim.DeleteTemplate, sim.Resource{Name: t.Name}) // one that is in use stays
 		}
 	}
 	return nil
-}
-
-// own gives the group back that was taken from us.
-func (p *pool) own() {
-	if g := p.group(); g != nil && !g.Deleting && g.Labels[gcp.LabelOwner] == world.Thief {
-		if err := p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: p.World.Objects.Owner().ID}); err != nil {
-			p.World.Trace("hand", "failed: %v", err)
-		}
-		p.World.Notes.Owned()
-	}
 }
 
 // foreign makes groups of another owner: beside the pool's, under the pool's name before it has one, or both.
@@ -162,19 +138,6 @@ func (p *pool) foreign(n int) {
 		}
 	}
 	if err != nil {
-		p.World.Trace("hand", "failed: %v", err)
-	}
-}
-
-// dropForeign deletes the group of another owner that has the pool's name.
-func (p *pool) dropForeign() {
-	name := p.World.Objects.Owner().ResourceName()
-	if p.World.Scenario.Named {
-		name = world.TheirGroup
-	} else if g := p.group(); g == nil || g.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
-		return
-	}
-	if err := p.Cloud.DeleteGroup(sim.Resource{Name: name}); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 	}
 }

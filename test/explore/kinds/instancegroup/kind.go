@@ -11,7 +11,6 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/gcp/instancegroup"
-	"github.com/muster-project/muster/kube/infrapool"
 	adapter "github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
@@ -52,6 +51,7 @@ var Kind = &world.Kind{
 	BadType:  gcp.BadType,
 	Restarts: true, // a group restarts instances by the policy that another client has set
 
+	OwnerTag: gcp.LabelOwner, ClusterTag: gcp.LabelCluster, SurgeTag: gcp.LabelSurge,
 	TheirID:   groupID("zones/"+gcp.Zones[0], world.TheirGroup),
 	AdoptName: theirName,
 	Reshapes:  []world.What{HandRoll, HandDropUnused},
@@ -116,7 +116,7 @@ type pool struct{ *gcp.Account }
 func newPool(w *world.World) *world.Pool {
 	p := &pool{gcp.New(w)}
 	return &world.Pool{
-		Account: world.Account{Cloud: p.Cloud, Snapshot: p.Snapshot, Asked: p.asked, Judged: p.judged, Instances: p.instances},
+		Account: world.Account{Cloud: p.Cloud, Arrange: p.Arrange, Asked: p.asked, Judged: p.judged},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
@@ -124,15 +124,10 @@ func newPool(w *world.World) *world.Pool {
 			Place:   func() world.Place { return world.Place{InfraCluster: "GCPCluster", Object: gcp.Cluster()} },
 			Furnish: p.furnish,
 		},
-		Edits: p.edits(),
-		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
-		Rest:  world.Rest{Appease: p.appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
-		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
-		},
-		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
-			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
-		},
+		Edits:       p.edits(),
+		Hands:       world.Hands{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
+		Rest:        world.Rest{Appease: p.appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 

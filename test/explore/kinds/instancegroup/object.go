@@ -97,22 +97,18 @@ func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
 	wanted.Keep = muster.DefaultTemplateHistoryLimit
 	if o != nil {
-		world.ByHand(&object(o).Spec.Strategy, wanted)
+		world.ByHand(object(o).Spec.Strategy.RollingUpdate, wanted)
 	}
 }
 
-// edits are what users change of the object.
+// edits returns the changes that users make to the object.
 func (p *pool) edits() world.Edits {
 	back := func(o client.Object) { object(o).Spec.InstanceType, object(o).Spec.RootDeviceSize = gcp.MachineType, 0 }
 	return world.Edits{
 		Template: func(o client.Object, n int) { editTemplate(&object(o).Spec, n) },
 		Bad:      func(o client.Object) { object(o).Spec.InstanceType = gcp.BadType },
 		Back:     back,
-		Mend: func(o client.Object) {
-			if object(o).Spec.InstanceType == gcp.BadType {
-				back(o)
-			}
-		},
+		Type:     func(o client.Object) string { return object(o).Spec.InstanceType },
 		Group:    func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
 		Strategy: func(o client.Object, l *world.Limits) { object(o).Spec.Strategy = strategy(l) },
 	}

@@ -13,6 +13,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	muster "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -23,15 +24,15 @@ import (
 // want is what the objects of a pool ask for.
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
-	want := map[string]string{
-		"group": "1", "owner": p.World.Objects.Owner().ID,
+	want := p.World.Group.Want(mp, map[string]string{
 		"team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
-		"cluster": world.ClusterName,
-		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10),
+	})
+	maps.Copy(want, map[string]string{
+		"type": s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10),
 		"data":   p.World.Workload.Tokens.DataPrint(p.World.Objects.Bootstrap()),
 		"policy": "OPPORTUNISTIC", "redistribution": "", "shape": "", "repair": "REPAIR", "update on repair": "NO", "healing": "",
-		"cordoned": "0", "stale": "0", "old": "0", "behind": "0", "spare templates": "0", "ready": "True", "pool": "Running",
-	}
+		"behind": "0", "spare templates": "0",
+	})
 	if own(p.World.Scenario).Regional {
 		want["redistribution"], want["shape"] = "NONE", strings.ToUpper(string(s.DistributionPolicy.TargetShape))
 		if s.DistributionPolicy.TargetShape == "" {
@@ -48,10 +49,6 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	}
 	if h := s.AutoHealing; h != nil {
 		want["healing"] = h.HealthCheck + "=" + strconv.Itoa(int(h.InitialDelaySec))
-	}
-	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size
 	}
 	p.leaveToOthers(mp, s, want)
 	return want
@@ -74,37 +71,22 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *gcpv1.GCPMachinePoolS
 
 // is says what there is of a pool.
 func (p *pool) is() map[string]string {
-	is := map[string]string{"group": "0"}
-	g := p.group()
-	if g == nil || g.Deleting {
-		return is
+	more := map[string]string{}
+	if g := p.held(); g != nil {
+		isPolicy(g, more)
+		p.isTemplate(g, more)
+		more["behind"] = strconv.Itoa(p.behind(g.Templates))
 	}
-	is["group"], is["size"] = "1", strconv.Itoa(g.Size)
-	is["owner"], is["team"], is["stage"], is["cluster"] = g.Labels[gcp.LabelOwner], g.Labels["team"], g.Labels["stage"],
-		g.Labels[gcp.LabelCluster]
-	isPolicy(g, is)
-	p.isTemplate(g, is)
-	inService := 0
-	for _, m := range members(g) {
-		if m.State == "RUNNING" {
-			inService++
-		}
-	}
-	stale, old := p.World.Rollout.Left()
-	joined, cordoned := p.nodes(g)
-	is["stale"], is["old"], is["in service"], is["behind"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService),
-		strconv.Itoa(behind(g))
-	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Objects.Told(is)
-	return is
+	return p.World.Group.Is(func(m sim.Member) bool { return m.State == "RUNNING" && !m.Leaving }, more)
 }
 
 // behind counts the machines that lack labels of their group, which are given to those that run. One of another template gets them with it,
 // and labels of templates stay where the group has them no more: Compute Engine takes none away.
-func behind(g *compute.Group) (n int) {
-	for _, m := range members(g) {
-		lacks := func(key string) bool { return g.Labels[key] != "" && m.Labels[key] != g.Labels[key] }
-		if slices.Contains(g.Templates, m.Template) && (lacks("team") || lacks("stage")) {
+func (p *pool) behind(templates []string) (n int) {
+	g := p.World.Group.Now()
+	for _, m := range g.Staying() {
+		lacks := func(key string) bool { return g.Tags[key] != "" && m.Tags[key] != g.Tags[key] }
+		if slices.Contains(templates, m.Template) && (lacks("team") || lacks("stage")) {
 			n++
 		}
 	}
@@ -149,30 +131,6 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 	}
 }
 
-// unjoined reports whether a machine is still to join.
-func (p *pool) unjoined() bool {
-	g := p.group()
-	if g == nil {
-		return false
-	}
-	joined, _ := p.nodes(g)
-	return joined < len(members(g))
-}
-
-// busy reports whether Compute Engine is at work on the group by itself.
-func (p *pool) busy() bool {
-	g := p.group()
-	if g == nil {
-		return false
-	}
-	for _, m := range g.Instances {
-		if m.Action != "NONE" {
-			return true
-		}
-	}
-	return g.Deleting
-}
-
 // joinsWithin is longer than any machine takes to join that ever does.
 const joinsWithin = 5 * time.Minute
 
@@ -182,11 +140,11 @@ const joinsWithin = 5 * time.Minute
 func (p *pool) appease() {
 	p.Appease()
 	p.World.At(time.Now().Add(joinsWithin), func() {
-		g := p.ourGroup()
-		if g == nil {
+		g := p.World.Group.Now()
+		if !p.World.Group.Ours(g) {
 			return
 		}
-		for _, m := range members(g) {
+		for _, m := range g.Staying() {
 			unjoined := m.State == "RUNNING" && time.Since(m.Created) >= joinsWithin && m.Type != gcp.BadType && p.World.Workload.Node(m.ID) == nil
 			if left := m.State == "TERMINATED" && strings.Contains(p.World.Objects.Says(), "FailedLeft"); !unjoined && !left {
 				continue

@@ -1,13 +1,10 @@
 package nodegroup
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	"github.com/muster-project/muster/cloud/wire"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -30,26 +27,26 @@ func (p *pool) putCluster() {
 	}), "make the EKS cluster known")
 }
 
+// state returns the simulator's state in its own words.
+func (p *pool) state() simaws.State { return p.Server.State(simaws.AccountID, simaws.Region) }
+
 // nodegroup is the one that has our name, nil when there is none.
 func (p *pool) nodegroup() *nodegroup {
-	list := p.State().Nodegroups
-	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Objects.Owner().ResourceName() }); at >= 0 {
+	list := p.state().Nodegroups
+	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Group.Name() }); at >= 0 {
 		return &list[at]
 	}
 	return nil
 }
 
-// arn is what tags name a node group by.
-func (p *pool) arn(ctx context.Context, n *nodegroup) (*string, error) {
-	found, err := p.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name})
-	if err != nil {
-		return nil, err
-	}
-	return found.Nodegroup.NodegroupArn, nil
-}
-
 // behind is the group that keeps a node group's machines, nil when there is none.
-func (p *pool) behind(n *nodegroup) *simaws.Group { return p.Find(n.Group) }
+func (p *pool) behind(n *nodegroup) *simaws.Group {
+	groups := p.state().Groups
+	if at := slices.IndexFunc(groups, func(g simaws.Group) bool { return g.Name == n.Group && !g.Deleting }); at >= 0 {
+		return &groups[at]
+	}
+	return nil
+}
 
 // upset has EKS fail, or find fault with a node group, or takes back what is wrong.
 func (p *pool) upset(n *nodegroup, e world.Event) error {
@@ -89,7 +86,7 @@ func (p *pool) accepted(call wire.Call, req *http.Request, after oracle.Cloud) o
 	}
 	after.Groups = slices.Clone(after.Groups)
 	for k := range after.Groups {
-		if g := &after.Groups[k]; g.Name == p.World.Objects.Owner().ResourceName() {
+		if g := &after.Groups[k]; g.Name == p.World.Group.Name() {
 			g.Size = *in.ScalingConfig.DesiredSize
 		}
 	}

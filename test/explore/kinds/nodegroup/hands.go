@@ -11,6 +11,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/world"
@@ -37,18 +38,10 @@ func (h *hands) change(e world.Event) error {
 	if n == nil || n.Tags[aws.TagOwner] != p.World.Objects.Owner().ID {
 		return nil
 	}
-	switch e.What {
-	case world.HandResize, world.HandBounds, world.Autoscaler:
-		p.World.Notes.Moved()
-	case world.HandDisown:
-		p.World.Notes.Disowned()
-	}
+	g := p.World.Group.Now()
 	switch e.What {
 	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
-		if g := p.behind(n); g != nil {
-			return p.StrikeDown(g, e)
-		}
-		return nil
+		return p.StrikeDown(g.Members, e)
 	case world.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
 	case world.HandDropVersion, world.HandDefault:
@@ -56,21 +49,23 @@ func (h *hands) change(e world.Event) error {
 		return p.ToVersion(e)
 	case HandBreak, world.HandHeal, HandFailUpdate, HandFailMaking, HandFailEnding:
 		return p.upset(n, e)
+	case world.HandBounds, world.HandResize:
+		p.World.Notes.Moved()
+		return p.World.Hand(func(ctx context.Context) error {
+			return h.config(ctx, n, &eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
+		})
 	case world.Autoscaler:
+		p.World.Notes.Moved()
 		if !p.World.Objects.External() {
 			return nil
 		}
+		return p.World.Hand(func(ctx context.Context) error { return h.scaleBehind(ctx, n, e.N) })
+	case HandLabels:
+		return p.World.Hand(func(ctx context.Context) error { return h.label(ctx, n, otherLabel(n, e)) })
+	case HandRole:
+		return p.World.Hand(func(ctx context.Context) error { return h.meddleRole(ctx, n, e) })
 	}
-	return p.World.Hand(func(ctx context.Context) error { return h.meddle(ctx, n, e) })
-}
-
-// own gives the node group back that was taken from us.
-func (h *hands) own() {
-	p := h.pool
-	if n := p.nodegroup(); n != nil && n.Tags[aws.TagOwner] == world.Thief {
-		_ = p.World.Hand(func(ctx context.Context) error { return h.meddle(ctx, n, world.Event{What: world.HandOwn}) })
-		p.World.Notes.Owned()
-	}
+	return p.World.Group.Change(g, e)
 }
 
 // appease takes back what keeps a node group or its role from being looked after, or from going.
@@ -79,14 +74,11 @@ func (h *hands) appease() {
 	n := p.nodegroup()
 	if n != nil {
 		p.World.Must(p.Server.ClearIssues(n.Cluster, n.Name), "heal the node group")
-		if h.stuck(n) && n.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
-			_ = p.World.Hand(func(ctx context.Context) error {
-				return h.meddle(ctx, n,
-					world.Event{What: world.HandDropGroup})
-			}) // the user finishes what failed
+		if g := p.World.Group.Now(); h.stuck(n) && p.World.Group.Ours(g) {
+			_ = p.World.Group.Change(g, world.Event{What: world.HandDropGroup}) // the user finishes what failed
 		}
 	}
-	for _, r := range p.State().Roles {
+	for _, r := range p.World.Cloud.Snapshot().Roles {
 		if slices.Contains(r.Attached, aws.TheirPolicy) {
 			_ = p.World.Hand(func(ctx context.Context) error {
 				_, err := p.IAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &r.Name, PolicyArn: awssdk.String(aws.TheirPolicy)})
@@ -104,48 +96,30 @@ func (h *hands) stuck(n *nodegroup) bool {
 		len(g.Members) > 0
 }
 
-// meddle is a change by hand that takes a call.
-func (h *hands) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
-	p := h.pool
-	c, cluster := p.EKS, awssdk.String(eksCluster)
-	config := func(in *eks.UpdateNodegroupConfigInput) error {
-		in.ClusterName, in.NodegroupName = cluster, &n.Name
-		_, err := c.UpdateNodegroupConfig(ctx, in)
+// config changes how EKS runs a node group.
+func (h *hands) config(ctx context.Context, n *nodegroup, in *eks.UpdateNodegroupConfigInput) error {
+	in.ClusterName, in.NodegroupName = &n.Cluster, &n.Name
+	_, err := h.pool.EKS.UpdateNodegroupConfig(ctx, in)
+	return err
+}
+
+func (h *hands) tag(ctx context.Context, g *sim.Group, key, value string) error {
+	found, err := h.pool.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &g.Cluster, NodegroupName: &g.Name})
+	if err != nil {
 		return err
 	}
-	tag := func(key, value string) error {
-		arn, err := p.arn(ctx, n)
-		if err != nil {
-			return err
-		}
-		_, err = c.TagResource(ctx, &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{key: value}})
-		return err
-	}
-	switch e.What {
-	case world.HandTags:
-		key := []string{"team", "stage", "muster.dev/cluster"}[e.N%3]
-		if n.Tags[key] == "" {
-			key = world.Theirs
-		}
-		return p.World.Notes.Kept("tag "+key, tag(key, "hand"))
-	case world.HandDisown, world.HandOwn:
-		return tag(aws.TagOwner, map[world.What]string{world.HandDisown: world.Thief, world.HandOwn: p.World.Objects.Owner().ID}[e.What])
-	case world.HandDropGroup:
-		p.World.Notes.Dropped()
-		_, err := c.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: cluster, NodegroupName: &n.Name})
-		return err
-	case HandLabels:
-		key := otherLabel(n, e)
-		return p.World.Notes.Kept("label "+key, config(
-			&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
-	case world.HandResize, world.HandBounds:
-		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
-	case world.Autoscaler:
-		return h.scaleBehind(ctx, n, e.N)
-	case HandRole:
-		return h.meddleRole(ctx, n, e)
-	}
-	return nil
+	_, err = h.pool.EKS.TagResource(ctx, &eks.TagResourceInput{ResourceArn: found.Nodegroup.NodegroupArn, Tags: map[string]string{key: value}})
+	return err
+}
+
+func (h *hands) drop(ctx context.Context, g *sim.Group) error {
+	_, err := h.pool.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: &g.Cluster, NodegroupName: &g.Name})
+	return err
+}
+
+func (h *hands) label(ctx context.Context, n *nodegroup, key string) error {
+	return h.pool.World.Notes.Kept("label "+key, h.config(ctx, n,
+		&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
 }
 
 // otherLabel is the label that a user changes: one of the pool's, or another.

@@ -14,7 +14,6 @@ import (
 	driver "github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/infrapool"
 	adapter "github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -52,6 +51,7 @@ var Kind = &world.Kind{
 			"#!/bin/bash\necho token: " + token + "\n\n--//--\n"
 	},
 
+	OwnerTag: aws.TagOwner, ClusterTag: aws.TagCluster, TheirPolicy: aws.TheirPolicy,
 	TheirID: theirID,
 	GroupOf: func(id string) string {
 		_, path, _ := strings.Cut(id, ":nodegroup/")
@@ -100,19 +100,14 @@ func newPool(w *world.World) *world.Pool {
 		},
 		Edits: p.edits(),
 		Hands: world.Hands{
-			Change: p.hands.change, Own: p.hands.own, Foreign: p.hands.foreign, DropForeign: p.hands.dropForeign,
+			Change: p.hands.change, Tag: p.hands.tag, Drop: p.hands.drop, Foreign: p.hands.foreign, DropForeign: p.hands.dropForeign,
 			ForAnother: p.hands.forAnother,
 		},
 		Rest: world.Rest{
-			Appease: p.hands.appease, Settle: p.rest.settle, Unjoined: p.rest.unjoined, Busy: p.rest.busy,
+			Appease: p.hands.appease, Settle: p.rest.settle, Unjoined: w.Group.Unjoined, Busy: p.rest.busy,
 			Want: p.rest.want, Is: p.rest.is, Forgive: p.rest.forgive, Fragile: p.rest.fragile,
 		},
-		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
-		},
-		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
-			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
-		},
+		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 	out.Accepted = p.accepted
 	out.Judged = func(call wire.Call, text string, sent *oracle.Write) {

@@ -174,7 +174,7 @@ func onTemplate(change func(*awsv1.AWSLaunchTemplate)) func(client.Object) {
 	}
 }
 
-// edits are what users change of the object.
+// edits returns the changes that users make to the object.
 func (p *pool) edits() world.Edits {
 	back := func(t *awsv1.AWSLaunchTemplate) { aws.SetTemplate(t, p.LaunchTemplate(true)) }
 	return world.Edits{
@@ -183,11 +183,12 @@ func (p *pool) edits() world.Edits {
 		},
 		Bad:  onTemplate(aws.SpoilTemplate),
 		Back: onTemplate(back),
-		Mend: onTemplate(func(t *awsv1.AWSLaunchTemplate) {
-			if t.InstanceType == aws.BadType {
-				back(t)
+		Type: func(o client.Object) string {
+			if t := object(o).Spec.AWSLaunchTemplate; t != nil {
+				return t.InstanceType
 			}
-		}),
+			return ""
+		},
 		Group: func(o client.Object, n, m int) {
 			edit(&object(o).Spec, n, m)
 			p.noteLabels(object(o).Spec.Labels)

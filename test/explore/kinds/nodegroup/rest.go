@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -26,15 +27,11 @@ type rest struct{ pool *pool }
 // want is what a managed pool's objects ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
-	want := map[string]string{
-		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": r.pool.World.Objects.Owner().ID,
-		"team":        s.AdditionalTags["team"],
-		"stage":       s.AdditionalTags["stage"],
-		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True",
-		"pool": "Running",
-		"tier": string(s.Labels["tier"]), "label team": string(s.Labels["team"]), "repair": strconv.FormatBool(repairs(s)),
-		"role lacks": "",
-	}
+	want := r.pool.World.Group.Want(mp, s.AdditionalTags)
+	maps.Copy(want, map[string]string{
+		"status": string(ekstypes.NodegroupStatusActive), "behind team": s.AdditionalTags["team"], "tier": string(s.Labels["tier"]),
+		"label team": string(s.Labels["team"]), "repair": strconv.FormatBool(repairs(s)), "role lacks": "",
+	})
 	if !s.OwnImage() {
 		want["version"] = strings.TrimSuffix(strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"), ".0")
 	}
@@ -57,10 +54,6 @@ func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		want["max"] = world.Itoa(c.MaxSize)
 	}
 	r.wantTemplate(s.AWSLaunchTemplate, want)
-	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size
-	}
 	return want
 }
 
@@ -86,34 +79,18 @@ func (r *rest) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) 
 // is says what there is of a managed pool.
 func (r *rest) is() map[string]string {
 	p := r.pool
-	is := map[string]string{"group": "0"}
-	n := p.nodegroup()
-	if n == nil {
-		return is
-	}
-	is["group"], is["status"], is["version"], is["min"], is["max"] = "1", n.Status, n.Version, strconv.Itoa(n.Min), strconv.Itoa(n.Max)
-	is["owner"], is["team"], is["stage"], is["cluster"] = n.Tags[aws.TagOwner], n.Tags["team"], n.Tags["stage"], n.Tags["muster.dev/cluster"]
-	is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
-	is["label theirs"], is["tag theirs"] = n.Labels[world.Theirs], n.Tags[world.Theirs]
-	is["issues"] = strings.Join(n.Issues, ",")
-	inService := 0
-	if g := p.behind(n); g != nil {
-		is["size"], is["behind team"] = strconv.Itoa(g.Desired), g.Tags["team"]
-		for _, m := range g.Members {
-			if m.State == "InService" {
-				inService++
-			}
+	more := map[string]string{}
+	if n := p.nodegroup(); n != nil {
+		more["status"], more["version"], more["min"], more["max"] = n.Status, n.Version, strconv.Itoa(n.Min), strconv.Itoa(n.Max)
+		more["tier"], more["label team"], more["label theirs"] = n.Labels["tier"], n.Labels["team"], n.Labels[world.Theirs]
+		more["issues"], more["role lacks"] = strings.Join(n.Issues, ","), r.lacks()
+		if g := p.behind(n); g != nil {
+			more["behind team"] = g.Tags["team"]
 		}
+		r.isShown(n, more)
+		r.isSource(n, more)
 	}
-	stale, old := p.World.Rollout.Left()
-	joined, cordoned := p.World.Workload.Counts()
-	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	is["role lacks"] = r.lacks()
-	r.isShown(n, is)
-	r.isSource(n, is)
-	p.World.Objects.Told(is)
-	return is
+	return p.World.Group.Is(func(m sim.Member) bool { return m.State == "InService" }, more)
 }
 
 // isShown is what EKS alone shows of a node group.
@@ -141,13 +118,7 @@ func (r *rest) isShown(n *nodegroup, is map[string]string) {
 // isSource says what the node group's launch template makes.
 func (r *rest) isSource(n *nodegroup, is map[string]string) {
 	p := r.pool
-	templates := 0
-	for _, t := range p.World.Snapshot().Templates {
-		if t.Owner == p.World.Objects.Owner().ID {
-			templates++
-		}
-	}
-	is["templates"], is["root"] = strconv.Itoa(templates), "0"
+	is["root"] = "0"
 	if _, o := p.World.Objects.Both(); o != nil {
 		p.History(object(o).Spec.AWSLaunchTemplate.Keep(), is)
 	}
@@ -183,32 +154,16 @@ func (r *rest) forgive(want, is map[string]string) {
 }
 
 // busy reports whether EKS is at work on the node group by itself, or a role waits for the slow read that shows what it lacks.
-func (r *rest) busy() bool {
-	n := r.pool.nodegroup()
-	return r.lacks() != "" || n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
-}
+func (r *rest) busy() bool { return r.lacks() != "" || r.pool.World.Group.Busy() }
 
 // lacks names the policy that every node needs, where the role that Muster made lacks it since a user detached it.
 func (r *rest) lacks() string {
-	for _, role := range r.pool.State().Roles {
+	for _, role := range r.pool.World.Cloud.Snapshot().Roles {
 		if role.Tags[aws.TagOwner] == r.pool.World.Objects.Owner().ID && !slices.Contains(role.Attached, workerPolicy) {
 			return workerPolicy
 		}
 	}
 	return ""
-}
-
-// unjoined reports whether a machine is still to join.
-func (r *rest) unjoined() bool {
-	p := r.pool
-	members := 0
-	if n := p.nodegroup(); n != nil {
-		if g := p.behind(n); g != nil {
-			members = len(g.Members)
-		}
-	}
-	joined, _ := p.World.Workload.Counts()
-	return joined < members
 }
 
 // settle has the pool follow its control plane where a node group is to be made: a new one is of no other version.

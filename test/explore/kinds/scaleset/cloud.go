@@ -11,8 +11,6 @@ import (
 
 	simazure "github.com/muster-project/muster/sim/azure"
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
-	"github.com/muster-project/muster/test/explore/kinds/azure"
-	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -37,56 +35,6 @@ func (p *pool) scaleSet() *simcompute.Set {
 	return nil
 }
 
-// ourScaleSet is the one that has our name and our owner tag.
-func (p *pool) ourScaleSet() *simcompute.Set {
-	if s := p.scaleSet(); s != nil && s.Tags[azure.TagOwner] == p.World.Objects.Owner().ID {
-		return s
-	}
-	return nil
-}
-
-// snapshot is what exists, in the oracles' words.
-func (p *pool) snapshot() oracle.Cloud {
-	var c oracle.Cloud
-	for _, s := range p.Cloud.State().Sets {
-		g := oracle.Group{
-			Name: s.Name, Owner: s.Tags[azure.TagOwner], Content: contentOf(s.Content), Max: world.Plenty, Size: s.Capacity, Asked: s.Capacity,
-			Surge: surgeLeft(s), Deleting: s.State == "Deleting",
-			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model), Tags: s.Tags,
-			Untagged: fmt.Sprintf("%d %v %s", s.Capacity, s.Zones, s.Model),
-		}
-		staying := 0
-		for _, m := range s.Machines {
-			leaving := m.State == "Deleting"
-			g.Members = append(g.Members, oracle.Member{
-				ID: m.UID, Leaving: leaving, Launched: m.Created, Content: contentOf(m.Content), Failed: m.State == "Failed" || m.Power == "stopped" ||
-					m.Power == "deallocated",
-			})
-			if !leaving {
-				staying++
-			}
-			c.Instances = append(c.Instances, oracle.Instance{ID: m.UID, Owner: m.Tags[azure.TagOwner], Group: s.Name, Leaving: leaving})
-			p.World.Secrets("a machine's tags", fmt.Sprint(m.Tags))
-		}
-		g.Size = min(g.Size, staying+s.Launches) // what Azure has given up to bring is not there, whatever else it does meanwhile
-		p.World.Secrets("a scale set's tags", fmt.Sprint(s.Tags))
-		c.Groups = append(c.Groups, g)
-	}
-	return c
-}
-
-// contentOf leaves out what says nothing.
-func contentOf(text string) string { return strings.ReplaceAll(text, `"dataDisks":[],`, "") }
-
-// surgeLeft is how much of a size that an autoscaler owns was added for a rollout and has not been used up.
-func surgeLeft(s simcompute.Set) int {
-	surge, size := 0, 0
-	if _, err := fmt.Sscanf(s.Tags[tagSurge], "%d/%d", &surge, &size); err != nil {
-		return 0
-	}
-	return max(0, surge-max(0, size-s.Capacity))
-}
-
 // asked is what a request asks for, as a trace shows it, without its secrets, and which machines it names.
 func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
 	tail := req.URL.Path
@@ -103,7 +51,11 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	case req.Method == http.MethodDelete && strings.EqualFold(req.URL.Path, setPath(world.InfraKey.Name)):
 		return text, nil, nil // all go
 	case req.Method == http.MethodPost && strings.HasSuffix(strings.ToLower(tail), "/delete"):
-		return text, p.namedIn(body), nil
+		var of struct{ InstanceIDs []string }
+		if json.Unmarshal(body, &of) != nil {
+			return text, []string{}, nil
+		}
+		return text, p.World.Group.Named(of.InstanceIDs), nil
 	}
 	return text, []string{}, nil
 }
@@ -123,35 +75,4 @@ func shown(body []byte) []byte {
 		return nil
 	}
 	return text
-}
-
-// namedIn are the machines that a request names, by the names that their guests know them by.
-func (p *pool) namedIn(body []byte) []string {
-	var asked struct {
-		InstanceIDs []string `json:"instanceIds"`
-	}
-	ids := []string{}
-	s := p.scaleSet()
-	if s == nil || json.Unmarshal(body, &asked) != nil {
-		return ids
-	}
-	for _, m := range s.Machines {
-		if slices.Contains(asked.InstanceIDs, m.ID) {
-			ids = append(ids, m.UID)
-		}
-	}
-	return ids
-}
-
-// instances are the machines of our scale set.
-func (p *pool) instances() []world.Instance {
-	s := p.scaleSet()
-	if s == nil {
-		return nil
-	}
-	var list []world.Instance
-	for _, m := range s.Machines {
-		list = append(list, world.Instance{UID: m.UID, ProviderID: m.ProviderID})
-	}
-	return list
 }

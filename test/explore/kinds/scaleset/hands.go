@@ -4,11 +4,9 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"slices"
-	"strings"
 
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
-	simcompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -21,90 +19,47 @@ const (
 
 // change changes something of the pool's scale set, or of one of its machines. A user whom a running operation refuses tries again.
 func (p *pool) change(e world.Event) error {
-	s := p.ourScaleSet()
-	if s == nil || s.State == "Deleting" {
+	s := p.World.Group.Owned()
+	if s == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy, HandExpose, HandTagMachine:
+	case world.HandUnhealthy, HandExpose, HandTagMachine:
 		return p.strikeVM(s, e)
 	case azure.HandQuota:
 		return p.Cloud.SetQuota(simazure.Location, "cores", 2*(1+e.N))
 	case world.HandHeal:
 		return p.Cloud.ClearQuotas()
 	}
-	return p.toSet(s, e)
+	return p.World.Group.Change(s, e)
 }
 
-// toSet changes something of the scale set itself.
-func (p *pool) toSet(s *simcompute.Set, e world.Event) error {
-	switch e.What {
-	case world.HandResize:
-		p.World.Notes.Moved()
-		return p.World.Hand(func(ctx context.Context) error { return p.scale(ctx, e.N) })
-	case world.Autoscaler:
-		if !p.World.Objects.External() {
-			return nil
-		}
-		return p.World.Hand(func(ctx context.Context) error { return p.scale(ctx, e.N) })
-	case world.HandTags:
-		key := []string{"team", "stage", "muster.dev_cluster"}[e.N%3]
-		if s.Tags[key] == "" {
-			key = world.Theirs // what others put there stays there, whatever its name
-		}
-		return p.World.Notes.Kept("tag "+key, p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, key, "hand") }))
-	case world.HandDisown:
-		p.World.Notes.Disowned()
-		return p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, azure.TagOwner, world.Thief) })
-	case world.HandDropGroup:
-		p.World.Notes.Dropped()
-		return p.World.Hand(func(ctx context.Context) error { return p.Ask(ctx, http.MethodDelete, setPath(s.Name), nil) })
-	}
-	return nil
-}
-
-// scale sets the scale set's size. Azure chooses who goes when it is made smaller.
-func (p *pool) scale(ctx context.Context, n int) error {
-	s := p.scaleSet()
-	if s == nil {
-		return nil
-	}
-	p.World.Notes.Moved()
+// resize sets the scale set's size. Azure chooses who goes when it is made smaller.
+func (p *pool) resize(ctx context.Context, s *sim.Group, n int) error {
 	return p.Ask(ctx, http.MethodPatch, setPath(s.Name),
-		map[string]any{"sku": map[string]any{"name": s.Size, "tier": "Standard", "capacity": n}})
+		map[string]any{"sku": map[string]any{"name": s.Type, "tier": "Standard", "capacity": n}})
 }
 
 // tag sets one tag of the scale set, and leaves the others as they are.
-func (p *pool) tag(ctx context.Context, key, value string) error {
-	s := p.scaleSet()
-	if s == nil {
-		return nil
-	}
+func (p *pool) tag(ctx context.Context, s *sim.Group, key, value string) error {
 	tags := maps.Clone(s.Tags)
 	tags[key] = value
 	return p.Ask(ctx, http.MethodPatch, setPath(s.Name), map[string]any{"tags": tags})
 }
 
+func (p *pool) drop(ctx context.Context, s *sim.Group) error {
+	return p.Ask(ctx, http.MethodDelete, setPath(s.Name), nil)
+}
+
 // strikeVM does something to one of the scale set's machines.
-func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
-	living := slices.DeleteFunc(slices.Clone(s.Machines), func(m simcompute.Machine) bool { return m.State == "Deleting" })
+func (p *pool) strikeVM(s *sim.Group, e world.Event) error {
+	living := s.Staying()
 	if len(living) == 0 {
 		return nil
 	}
 	m, c := living[e.N%len(living)], p.Cloud
-	path := setPath(s.Name) + "/virtualMachines/" + m.ID
+	path := setPath(s.Name) + "/virtualMachines/" + m.Ref
 	switch e.What {
-	case world.HandTerminate:
-		p.World.Notes.Moved()
-		return c.Terminate(m.UID)
-	case world.HandFail:
-		return c.Fail(m.UID, "VMExtensionProvisioningError", "played by the explorer")
-	case world.HandInterrupt:
-		if !m.Spot {
-			return nil
-		}
-		p.World.Notes.Moved()
-		return c.Evict(m.UID)
 	case HandExpose:
 		return p.World.Hand(func(ctx context.Context) error {
 			return p.Ask(ctx, http.MethodPut, path, map[string]any{
@@ -123,17 +78,9 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 		})
 	}
 	if e.M%2 == 0 {
-		return c.Stop(m.UID)
+		return c.Stop(m.ID)
 	}
-	return c.Deallocate(m.UID)
-}
-
-// own gives the scale set back that was taken from us.
-func (p *pool) own() {
-	if s := p.scaleSet(); s != nil && s.Tags[azure.TagOwner] == world.Thief {
-		_ = p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, azure.TagOwner, p.World.Objects.Owner().ID) })
-		p.World.Notes.Owned()
-	}
+	return c.Deallocate(m.ID)
 }
 
 // foreign makes scale sets of another owner: beside the pool's, under the pool's name before it has one, or both.
@@ -148,20 +95,4 @@ func (p *pool) foreign(n int) {
 			p.World.Trace("hand", "failed: %v", err)
 		}
 	}
-}
-
-// dropForeign deletes the scale set of another owner that has the pool's name.
-func (p *pool) dropForeign() {
-	if p.World.Scenario.Named {
-		_ = p.World.Hand(func(ctx context.Context) error {
-			return p.Ask(ctx, http.MethodDelete, setPath(world.TheirGroup), nil)
-		})
-		return
-	}
-	if s := p.scaleSet(); s == nil || s.Tags[azure.TagOwner] == p.World.Objects.Owner().ID || strings.EqualFold(s.State, "Deleting") {
-		return
-	}
-	_ = p.World.Hand(func(ctx context.Context) error {
-		return p.Ask(ctx, http.MethodDelete, setPath(world.InfraKey.Name), nil)
-	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/infrapool"
 	adapter "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
@@ -61,6 +60,7 @@ var Kind = &world.Kind{
 	BadType:    azure.BadType,
 	FreesNames: true,
 
+	OwnName: true, OwnerTag: azure.TagOwner, ClusterTag: azure.TagCluster, SurgeTag: tagSurge,
 	TheirID:   "azure://" + setPath(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a scale set has the name of the object
 	OneEach:   "VirtualMachineScaleSetVMs.Update",
@@ -91,10 +91,10 @@ func secondary(s world.Scenario) string {
 type pool struct{ *azure.Account }
 
 func newPool(w *world.World) *world.Pool {
-	p := &pool{azure.New(w, own(w.Scenario).LiveTags)}
+	p := &pool{azure.New(w, simazure.Options{LiveTags: own(w.Scenario).LiveTags})}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked, Instances: p.instances,
+			Cloud: p.Cloud, Asked: p.asked,
 			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
 		},
 		Object: world.Object{
@@ -104,14 +104,11 @@ func newPool(w *world.World) *world.Pool {
 			Place: func() world.Place { return world.Place{InfraCluster: "AzureCluster", Object: place()} },
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
-		Rest:  world.Rest{Appease: p.Appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
-		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
-			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		Hands: world.Hands{
+			Change: p.change, Resize: p.resize, Tag: p.tag, Drop: p.drop, Foreign: p.foreign, ForAnother: p.forAnother,
 		},
-		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
-			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
-		},
+		Rest:        world.Rest{Appease: p.Appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 

@@ -12,21 +12,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/sim"
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
-	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // want is what the objects of a pool on Azure ask for.
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
-	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": p.World.Objects.Owner().ID,
-		"team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
-		"cluster": world.ClusterName,
-		"type":    s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
-		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
+	want := p.World.Group.Want(mp, s.AdditionalTags)
+	for _, name := range []string{"machines", "infrastructure machines", "owned"} {
+		want[name] = want["size"]
 	}
+	maps.Copy(want, map[string]string{
+		"state": "Succeeded", "type": s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s),
+		"token": "good", "behind": "0", "exposed": "0",
+	})
 	if p.World.Objects.External() || p.World.Scenario.Has(HandExpose) &&
 		own(p.World.Scenario).Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // the autoscaler could not make the scale set smaller
@@ -40,7 +41,6 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	if p.keepsOthersBehind() {
 		delete(want, "behind")
 	}
-	maps.Copy(want, counts(mp))
 	if stays && strings.Contains(p.World.Objects.Says(), "can't be replaced") {
 		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
 		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
@@ -56,16 +56,6 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 func (p *pool) keepsOthersBehind() bool {
 	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Objects.Says(), "in place, because machine") ||
 		p.World.Scenario.Has(world.HandTags)
-}
-
-// counts are what a pool that has all its machines counts.
-func counts(mp *clusterv1.MachinePool) map[string]string {
-	all, size := map[string]string{}, world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines",
-		"infrastructure machines", "owned"} {
-		all[name] = size
-	}
-	return all
 }
 
 func extensions(s *azurev1.AzureMachinePoolSpec) string {
@@ -92,39 +82,29 @@ func first(form *regexp.Regexp, text string) string {
 
 // is says what there is of a pool on Azure.
 func (p *pool) is() map[string]string {
-	is := map[string]string{"group": "0"}
-	s := p.scaleSet()
-	if s == nil {
-		return is
+	more := map[string]string{}
+	if s := p.scaleSet(); s != nil {
+		more["state"], more["type"], more["caching"] = s.State, s.Size, first(cachingIn, s.Content)
+		if name := first(extensionIn, s.Extensions); name != "" {
+			more["extensions"] = name + "=" + first(settingIn, s.Extensions)
+		}
+		more["token"] = p.World.Workload.Tokens.TokenIn(s.CustomData)
+		more["size"] = strconv.Itoa(s.Capacity)
+		if s.State == "Failed" {
+			// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
+			more["state"], more["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
+		}
+		p.areMachines(s, more)
 	}
-	is["group"], is["state"], is["size"], is["type"] = "1", s.State, strconv.Itoa(s.Capacity), s.Size
-	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = s.Tags[azure.TagOwner], s.Tags["team"], s.Tags["stage"],
-		s.Tags["muster.dev_cluster"], s.Tags[world.Theirs]
-	is["caching"] = first(cachingIn, s.Content)
-	if name := first(extensionIn, s.Extensions); name != "" {
-		is["extensions"] = name + "=" + first(settingIn, s.Extensions)
-	}
-	is["token"] = p.World.Workload.Tokens.TokenIn(s.CustomData)
-	if s.State == "Failed" {
-		// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
-		is["state"], is["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
-	}
-	p.areMachines(s, is)
-	stale, old := p.World.Rollout.Left()
-	joined, cordoned := p.World.Workload.Counts()
-	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Objects.Told(is)
-	return is
+	return p.World.Group.Is(func(m sim.Member) bool {
+		return m.State == "Succeeded" && !m.Failed || p.World.Workload.Ready(m.ID) // one that failed and serves is left alone
+	}, more)
 }
 
 // areMachines says how the scale set's machines are. One of another model is not behind: what is changed in place goes with the model.
 func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
-	inService, behind, exposed := 0, 0, 0
+	behind, exposed := 0, 0
 	for _, m := range s.Machines {
-		if m.Power == "running" && (m.State == "Succeeded" || p.World.Workload.Ready(m.UID)) { // one that failed and serves is left alone
-			inService++
-		}
 		if !m.Protected {
 			exposed++
 		}
@@ -133,27 +113,11 @@ func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 			behind++
 		}
 	}
-	is["in service"], is["behind"], is["exposed"] = strconv.Itoa(inService), strconv.Itoa(behind), strconv.Itoa(exposed)
+	is["behind"], is["exposed"] = strconv.Itoa(behind), strconv.Itoa(exposed)
 	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
 	p.World.Must(p.World.Objects.User.List(p.World.Context(), machines, client.InNamespace(world.Namespace)), "list Machines")
 	p.World.Must(p.World.Objects.User.List(p.World.Context(), infras, client.InNamespace(world.Namespace)), "list infrastructure machines")
 	owned := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return len(o.OwnerReferences) < 2 })
 	is["owned"] = strconv.Itoa(len(owned))
 	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))
-}
-
-// unjoined reports whether a machine is still to join.
-func (p *pool) unjoined() bool {
-	members := 0
-	if s := p.scaleSet(); s != nil {
-		members = len(s.Machines)
-	}
-	joined, _ := p.World.Workload.Counts()
-	return joined < members
-}
-
-// busy reports whether Azure is at work on the scale set by itself.
-func (p *pool) busy() bool {
-	s := p.scaleSet()
-	return s != nil && s.Busy
 }

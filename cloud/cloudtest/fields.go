@@ -1,0 +1,175 @@
+package cloudtest
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/cloud/fields"
+)
+
+// Fields compares the rows of a kind's fields with its specification, and with the tables in its document.
+type Fields struct {
+	Rows []fields.Row
+	// Spec is the type of the specification. Without are the paths of its fields that need no row.
+	Spec    reflect.Type
+	Without []string
+	// Page is the document. The tables are between two comments with the name Mark.
+	Page, Mark string
+	// Kind and Cloud are the heads of the columns, and Effects tells the outcome of a change where a row has no text of its own.
+	Kind, Cloud string
+	Effects     map[fields.Effect]string
+}
+
+// Check reports fields of the specification without a row, lists and maps whose row does not tell whose the entries are, rows of fields
+// that do not exist, and tables that differ from the rows. With update it writes the tables.
+func (f Fields) Check(t T, update bool) {
+	t.Helper()
+	paths := map[string]bool{}
+	f.walk(t, f.Spec, "spec", paths)
+	for _, r := range f.Rows {
+		for _, path := range []string{r.Spec, r.Alias} {
+			if strings.HasPrefix(path, "spec.") && !paths[path] {
+				t.Errorf("%s: the row of %s is of a field that the specification does not have", path, r.Name)
+			}
+		}
+	}
+	text, err := os.ReadFile(f.Page)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	begins, ends := "<!-- "+f.Mark+" -->\n", "<!-- end of "+f.Mark+" -->\n"
+	head, rest, begun := strings.Cut(string(text), begins)
+	_, tail, ended := strings.Cut(rest, ends)
+	if !begun || !ended {
+		t.Fatalf("%s: want the tables between %q and %q", f.Page, begins, ends)
+	}
+	want := head + begins + "\n" + f.tables() + "\n" + ends + tail
+	switch {
+	case string(text) == want:
+	case update:
+		if err := os.WriteFile(f.Page, []byte(want), 0o600); err != nil {
+			t.Fatalf("%v", err)
+		}
+	default:
+		t.Errorf("%s: the tables differ from the rows: run this test with -args -update", f.Page)
+	}
+}
+
+// walk checks the fields of a struct of the specification, and collects their paths.
+func (f Fields) walk(t T, of reflect.Type, parent string, paths map[string]bool) {
+	t.Helper()
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		path, is := parent+"."+name, field.Type
+		if is.Kind() == reflect.Pointer {
+			is = is.Elem()
+		}
+		paths[path] = true
+		row, found := f.row(path)
+		switch {
+		case slices.Contains(f.Without, path):
+		case is.Kind() == reflect.Struct && is.PkgPath() == f.Spec.PkgPath():
+			f.walk(t, is, path, paths)
+		case !found:
+			t.Errorf("%s: want a row that tells what a change does", path)
+		case (is.Kind() == reflect.Slice || is.Kind() == reflect.Map) && !row.Owned.Known():
+			t.Errorf("%s: want the row of %s to tell which entries are not Muster's", path, row.Name)
+		}
+	}
+}
+
+// row returns the row of a path, or that of the field that it is a part of.
+func (f Fields) row(path string) (fields.Row, bool) {
+	for strings.HasPrefix(path, "spec.") {
+		for _, r := range f.Rows {
+			if r.Spec == path || r.Alias == path {
+				return r, true
+			}
+		}
+		path = above(path)
+	}
+	return fields.Row{}, false
+}
+
+// above returns the path of the field that another one is a part of.
+func above(path string) string { return path[:strings.LastIndex(path, ".")] }
+
+// tables returns the table of what a change does, and that of the entries of lists and maps that Muster leaves alone.
+func (f Fields) tables() string {
+	var changes, entries lines
+	for _, r := range f.Rows {
+		if r.Spec == "" {
+			continue
+		}
+		text := f.says(r)
+		if whole, ok := f.row(above(r.Spec)); !ok || f.says(whole) != text {
+			changes.add(text, shown(r))
+		}
+		if others := othersOf(r.Owned); others != "" {
+			entries.add(others, shown(r))
+		}
+	}
+	return fmt.Sprintf("| field of %s | %s |\n| --- | --- |\n%s\n| list or map | entries that Muster leaves alone |\n| --- | --- |\n%s",
+		f.Kind, f.Cloud, changes.text(), entries.text())
+}
+
+func (f Fields) says(r fields.Row) string {
+	if r.Doc != "" {
+		return r.Doc
+	}
+	return f.Effects[r.Effect]
+}
+
+// shown returns a field as documents name it.
+func shown(r fields.Row) string {
+	if path, ok := strings.CutPrefix(r.Spec, "MachinePool "); ok {
+		return "`" + path + "` of the MachinePool"
+	}
+	out := "`" + strings.TrimPrefix(r.Spec, "spec.") + "`"
+	if r.Alias != "" {
+		out += " (`" + strings.TrimPrefix(r.Alias, "spec.") + "`)"
+	}
+	return out
+}
+
+// othersOf returns which entries are not Muster's; empty if all are.
+func othersOf(o fields.ServiceOwned) string {
+	var out []string
+	if len(o.Domains) > 0 {
+		out = append(out, "those of `"+strings.Join(o.Domains, "`, `")+"` and their subdomains")
+	}
+	if len(o.Prefixes) > 0 {
+		out = append(out, "those that begin with `"+strings.Join(o.Prefixes, "`, `")+"`")
+	}
+	if o.Recorded != "" {
+		out = append(out, "those not recorded in `"+o.Recorded+"`")
+	}
+	return strings.Join(out, ", ")
+}
+
+// lines holds the rows of a table in order. Fields with the same text share a row.
+type lines struct {
+	texts  []string
+	fields map[string][]string
+}
+
+func (l *lines) add(text, field string) {
+	if l.fields == nil {
+		l.fields = map[string][]string{}
+	}
+	if _, ok := l.fields[text]; !ok {
+		l.texts = append(l.texts, text)
+	}
+	l.fields[text] = append(l.fields[text], field)
+}
+
+func (l *lines) text() string {
+	var out strings.Builder
+	for _, text := range l.texts {
+		fmt.Fprintf(&out, "| %s | %s |\n", strings.Join(l.fields[text], ", "), text)
+	}
+	return out.String()
+}

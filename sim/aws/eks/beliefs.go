@@ -1,0 +1,18 @@
+package eks
+
+import "github.com/muster-project/muster/sim/evidence"
+
+// Beliefs returns the behaviour of managed node groups that drivers rely on.
+func Beliefs() []evidence.Row {
+	const sdk = "aws-sdk-go-v2/service/eks v1.105.3"
+	return evidence.Of("EKS node groups",
+		evidence.Documented("Every Pod of a node that an update terminates is drained first, and the update fails if that fails",
+			"UpdateNodegroupVersion", sdk),
+		evidence.Documented("A forced update terminates nodes whose Pods can't be drained", "UpdateNodegroupVersionInput.Force", sdk),
+		evidence.Documented("A node group does not return to an earlier version", "UpdateNodegroupVersion", sdk),
+		evidence.Documented("Exactly one of maxUnavailable and maxUnavailablePercentage is set, and maxUnavailable is at most 100",
+			"NodegroupUpdateConfig", sdk),
+		evidence.Assumed("The Auto Scaling group exists only after EKS has created it").Declared("sim.GroupBehavior.CompletedLater"),
+		evidence.Assumed("A failed update returns the node group to its earlier version"),
+	)
+}

@@ -1,0 +1,46 @@
+package containerservice
+
+import "github.com/muster-project/muster/sim/evidence"
+
+// Beliefs returns the behaviour of AKS that drivers rely on.
+func Beliefs() []evidence.Row {
+	const (
+		sdk = "armcontainerservice v6.6.0"
+		aso = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20250801_CRUD"
+	)
+	return evidence.Of("AKS",
+		evidence.Recorded("Managed clusters and agent pools show no eTag, also in versions where it is documented", aso).
+			Switch("containerservice.Behavior.ETags", "an eTag and conditions, as armcontainerservice documents"),
+		evidence.Recorded("IDs are written with resourcegroups in small letters", aso),
+		evidence.Recorded("The type of a managed cluster is written Microsoft.ContainerService/ManagedClusters", aso),
+		evidence.Recorded("A PUT of a managed cluster puts the cluster and the agent pools that it changes into the state Updating", aso),
+		evidence.Recorded("The PUT that creates an agent pool is answered with 201, state Creating and an Azure-AsyncOperation header", aso),
+		evidence.Recorded("An operation that runs or has succeeded can show an error (NotLatestOperation)", aso),
+		evidence.Recorded("Settings that a PUT leaves out keep their values", aso),
+		evidence.Recorded("maxSurge 10% and maxUnavailable 0 are shown where no upgrade settings are given", aso),
+		evidence.Recorded("maxPods 250, osDiskSizeGB 128, osDiskType Managed and kubeletDiskType OS are defaults", aso),
+		evidence.Recorded("osSKU Ubuntu is the default of Linux", aso),
+		evidence.Recorded("type VirtualMachineScaleSets is the default", aso),
+		evidence.Recorded("securityProfile shows sshAccess LocalUser, enableVTPM false and enableSecureBoot false by default", aso),
+		evidence.Recorded("scaleDownMode Delete is the default", aso),
+		evidence.Recorded("orchestratorVersion is shown where the request names none", aso),
+		evidence.Recorded("maxAgentPools of a managed cluster is 100", aso),
+		evidence.Documented("A node has 30 minutes to drain by default; the upgrade fails after them",
+			"AgentPoolUpgradeSettings.DrainTimeoutInMinutes", sdk),
+		evidence.Documented("The percentage of maxSurge is rounded up", "AgentPoolUpgradeSettings.MaxSurge", sdk),
+		evidence.Documented("An upgrade reimages a node after its drain and a soak time, 0 minutes by default",
+			"AgentPoolUpgradeSettings.NodeSoakDurationInMinutes", sdk),
+		evidence.Documented("A User pool has 0 to 1000 nodes, a System pool 1 to 1000; the default is 1",
+			"ManagedClusterAgentPoolProfileProperties.Count", sdk),
+		evidence.Assumed("The count stays after the deletion of a machine out of band; the next operation replaces the machine").
+			Switch("containerservice.Behavior.LowersCount", "lowered to the number of machines"),
+		evidence.Assumed("The label and the taint of spot nodes are shown among those of the user").
+			Switch("containerservice.Behavior.HidesOwn", "hidden"),
+		evidence.Assumed("A change during an operation on the pool or its cluster is refused with 409 OperationNotAllowed").
+			Declared("sim.GroupBehavior.BusyAfterChange"),
+		evidence.Assumed("The deletion of an agent pool that does not exist is answered with 204"),
+		evidence.Assumed("A machine keeps its ID and its name when an upgrade reimages it"),
+		evidence.Assumed("A PUT without changes resumes an upgrade that failed"),
+		evidence.Assumed("Labels and tags of a request replace all those of the agent pool"),
+	)
+}

@@ -1,0 +1,176 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/sim/core"
+)
+
+// lifeRetry is how long after a launch that failed the next one is tried.
+const lifeRetry = 30 * time.Second
+
+// Tick brings the service to the present and returns when something is due next; the zero time means never.
+func (s *Service) Tick() time.Time {
+	next := s.Instances.Tick()
+	for _, c := range s.Clusters.All() {
+		next = core.Earliest(next, s.tickCluster(c))
+	}
+	for _, p := range s.Pools.All() {
+		if c := s.Clusters.Get(p.Cluster); c != nil {
+			next = core.Earliest(next, s.tickPool(c, p))
+		}
+	}
+	for id, op := range s.Operations.All() {
+		if !op.Running() && core.Due(op.End.Add(s.Kept), s.state.Now) {
+			s.Operations.Delete(id)
+		}
+	}
+	return core.Earliest(next, s.Instances.Tick())
+}
+
+// tickCluster ends the operation of a cluster once its own part and those of its pools are done.
+func (s *Service) tickCluster(c *Cluster) time.Time {
+	switch {
+	case c.Op == "":
+		return time.Time{}
+	case c.Until.After(s.state.Now):
+		return c.Until
+	}
+	c.Version = c.Goal
+	for _, p := range s.PoolsOf(c) {
+		if p.Op != "" && c.State == Deleting {
+			return s.state.Now.Add(s.state.Life(Watch))
+		}
+	}
+	s.end(c.Op, nil, false)
+	if c.State == Deleting {
+		s.Clusters.Delete(c.Key)
+		return time.Time{}
+	}
+	c.Op, c.Until, c.State = "", time.Time{}, Running
+	c.Revision++
+	s.Clusters.Touch(c.Key)
+	return time.Time{}
+}
+
+// tickPool takes the operation of a pool a step further, and begins to heal one at rest.
+func (s *Service) tickPool(c *Cluster, p *Pool) time.Time {
+	if p.Heals && p.State == Running && s.Busy(c, p) == nil && s.Instances.running(p) < p.Count {
+		s.beginPool(c, p, Scaling)
+	}
+	return s.Nodes.Look(&p.Work, func() {
+		s.Pools.Touch(p.Key())
+		s.advance(p)
+	})
+}
+
+// advance takes the operation of a pool a step further. Machines that have stopped are replaced with any.
+func (s *Service) advance(p *Pool) {
+	if p.Until.IsZero() {
+		p.Until = s.state.Now.Add(s.state.Life(s.Join))
+	}
+	for _, i := range s.Instances.Of(p.Key()) {
+		if i.Stopped {
+			s.Instances.Delete(i)
+		}
+	}
+	machines := s.Instances.Living(p)
+	p.Leaving.Forget(machines)
+	stale := func(m Machine) bool { return m.Stale }
+	switch {
+	case p.State == Deleting:
+		s.remove(p, machines)
+	case p.State == Upgrading && slices.ContainsFunc(machines, stale):
+		s.roll(p, machines)
+	default:
+		s.scale(p, machines)
+	}
+}
+
+// remove drains the machines of a pool, and deletes it once they are gone.
+func (s *Service) remove(p *Pool, machines []Machine) {
+	s.Nodes.Fewer(machines, p.Leaving, len(machines))
+	s.letGo(p, machines)
+	if len(s.Instances.Of(p.Key())) == 0 {
+		s.Finish(p, nil)
+		s.Pools.Delete(p.Key())
+	}
+}
+
+// letGo deletes the machines that have drained or have had their time. Only an upgrade lets drained machines soak.
+func (s *Service) letGo(p *Pool, machines []Machine) {
+	how := p.Drain
+	if how.Soak = 0; how.Late == LateStays {
+		how.Late = LateGoes
+	}
+	gone := s.Nodes.Gone(machines, p.Leaving, how)
+	s.Instances.drop(gone)
+	if len(gone) > 0 {
+		p.Until = s.state.Now.Add(s.state.Life(s.Join))
+	}
+}
+
+// scale brings a pool to its count. Nodes that are too many are drained before they go, the newest first.
+func (s *Service) scale(p *Pool, machines []Machine) {
+	s.letGo(p, machines)
+	missing := p.Count - (len(machines) - len(p.Leaving))
+	s.launch(p, missing)
+	newest := slices.Clone(machines)
+	slices.Reverse(newest)
+	s.Nodes.Fewer(newest, p.Leaving, -missing)
+	if len(p.Leaving) == 0 && len(machines) == p.Count && s.Nodes.CountReady(machines) == p.Count {
+		s.Finish(p, nil)
+		return
+	}
+	if len(p.Leaving) == 0 {
+		s.giveUp(p, machines)
+	}
+}
+
+// roll takes an upgrade a step further.
+func (s *Service) roll(p *Pool, machines []Machine) {
+	surge, missing := Share(p.Surge, p.Count), Share(p.Missing, p.Count)
+	if surge+missing == 0 {
+		surge = 1
+	}
+	turn := s.Nodes.Roll(machines, p.Leaving, Roll{Want: p.Count, Missing: missing, Drain: p.Drain})
+	s.Instances.drop(turn.Drained)
+	if len(turn.Drained) > 0 {
+		p.Until = s.state.Now.Add(s.state.Life(s.Join))
+	}
+	if len(turn.Stuck) > 0 {
+		s.Finish(p, &Failure{"DrainFailed", "Node " + s.Instances.Rows.Get(turn.Stuck[0].Key).Name + " could not be drained in time."})
+		return
+	}
+	left := len(turn.Old) - len(turn.Drained)
+	s.launch(p, p.Count+min(surge, left)-(left+turn.Fresh))
+	if len(p.Leaving) == 0 {
+		s.giveUp(p, machines)
+	}
+}
+
+// launch creates machines of a pool, as far as there are any.
+func (s *Service) launch(p *Pool, many int) {
+	for range many {
+		if p.Retry.After(s.state.Now) {
+			return
+		}
+		i := Instance{Pool: p.Key(), Name: s.Clusters.Get(p.Cluster).Name + "-" + p.Name, Type: p.Type, Version: p.Version, Model: p.Model()}
+		if p.Lacking = s.Instances.Launch(i, p.Zones); p.Lacking != nil {
+			p.Retry = s.state.Now.Add(s.state.Life(lifeRetry))
+		}
+	}
+}
+
+// giveUp ends an operation whose machines have had their time.
+func (s *Service) giveUp(p *Pool, machines []Machine) {
+	switch ready := s.Nodes.CountReady(machines); {
+	case !core.Due(p.Until, s.state.Now):
+	case p.Lacking != nil:
+		s.Finish(p, p.Lacking)
+	default:
+		s.Finish(p, &Failure{"NodesNotReady", fmt.Sprintf("%d of %d nodes of pool %s are Ready.", ready, p.Count, p.Name)})
+	}
+}

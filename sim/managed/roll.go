@@ -1,0 +1,90 @@
+package managed
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Roll is how the stale machines of a pool are replaced.
+type Roll struct {
+	// Want is how many machines there are to be, Missing how many of them may be missing meanwhile.
+	Want, Missing int
+	// AtOnce bounds how many machines drain at a time; 0 is no bound.
+	AtOnce int
+	Drain  Drain
+	// Keeps is true if the roll goes on without the machines that can't be drained; otherwise it ends with the first.
+	Keeps bool
+}
+
+// Survey is what the machines of a pool are while it rolls.
+type Survey struct {
+	// Old are the stale machines, Fresh is how many are not, Ready how many take pods.
+	Old          []Machine
+	Fresh, Ready int
+}
+
+// Turn is what a roll does now: the machines that are drained and are to be replaced, and those that can't be drained.
+type Turn struct {
+	Survey
+	Drained, Stuck []Machine
+}
+
+// Survey divides the machines of a pool.
+func (n *Nodes) Survey(machines []Machine, leaving Departures) Survey {
+	var s Survey
+	for _, m := range machines {
+		if m.Stale {
+			s.Old = append(s.Old, m)
+		} else {
+			s.Fresh++
+		}
+		if leaving[m.Key] == nil && n.Ready(m) {
+			s.Ready++
+		}
+	}
+	return s
+}
+
+// Roll takes the replacement of stale machines a step further: as far as enough machines are Ready, old ones are cordoned; those that are
+// cordoned drain. A machine that is drained does not leave any more: the cloud replaces it.
+func (n *Nodes) Roll(machines []Machine, leaving Departures, r Roll) Turn {
+	t := Turn{Survey: n.Survey(machines, leaving)}
+	ready := t.Ready
+	for _, m := range t.Old {
+		d := leaving[m.Key]
+		if d == nil {
+			if serves := n.Ready(m); (r.AtOnce == 0 || len(leaving) < r.AtOnce) && (!serves || ready > r.Want-r.Missing) {
+				n.Leave(leaving, m)
+				if serves {
+					ready--
+				}
+			}
+			continue
+		}
+		switch n.Drain(d, r.Drain) {
+		case Drained:
+			delete(leaving, m.Key)
+			t.Drained = append(t.Drained, m)
+		case Stuck:
+			t.Stuck = append(t.Stuck, m)
+			if !r.Keeps {
+				return t
+			}
+			delete(leaving, m.Key)
+		}
+	}
+	return t
+}
+
+// Share returns a number of machines, or what a percentage makes of a count, rounded up; 0 for what is neither.
+func Share(written string, count int) int {
+	number, percent := strings.CutSuffix(written, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	if percent {
+		return (n*count + 99) / 100
+	}
+	return n
+}

@@ -1,0 +1,176 @@
+package toy
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/managed"
+	simtoy "github.com/muster-project/muster/sim/toy"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What users do to pools of the toy cloud alone: upgrade one to the next version that its control plane allows, and cancel the operation
+// that runs.
+const (
+	HandUpgrade world.What = "hand upgrades"
+	HandCancel  world.What = "hand cancels"
+)
+
+var happenings = append([]world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template, world.Back,
+	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler, world.BadTemplate,
+	world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandDropGroup, HandUpgrade, HandUpgrade, HandCancel, HandCancel,
+}, world.Mishaps()...)
+
+var actions = []string{"*", "*", "Get*", "List*", "ListNodes", "CreatePool", "UpdatePool", "UpdatePool", "DeleteNodes", "DeleteNodes",
+	"DeletePool", "CancelOperation", "GetMachineType"}
+
+// drawn draws a scenario.
+func drawn(d *world.Drawing) {
+	s := &d.Scenario
+	d.DrawManaged(func() { s.Own = d.IntN(len(upgrades)) }, func() int { return d.IntN(3) }, func() {
+		if d.IntN(8) == 0 {
+			s.Add(world.Event{What: world.HandForeign, N: d.IntN(3)})
+			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+		}
+	})
+	d.Adopted()
+}
+
+// golden are scenarios that are disturbed at every effect.
+func golden() []world.Scenario {
+	at := func(name string, events ...world.Event) world.Scenario {
+		s := world.Scenario{Name: "toy: " + name, Own: 0, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2,
+			Speed: 5}
+		return s.With(events...)
+	}
+	return []world.Scenario{
+		at("create"),
+		at("scale in and out again", world.Event{What: world.Replicas, N: 1}, world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
+		at("version step", world.Event{What: world.Upgrade, N: 1, M: 1}),
+		at("restart", world.Event{What: world.RestartNow}),
+		at("deletion", world.Event{What: world.Delete}),
+	}
+}
+
+// change changes something of the pool's group by hand: what only this cloud has, and what users do to groups of every kind.
+func (p *pool) change(e world.Event) error {
+	g := p.world.Group.Owned()
+	if g == nil {
+		return nil
+	}
+	switch e.What {
+	case world.HandFail:
+		return p.world.Group.Do(sim.FailRollout, sim.Resource{})
+	case HandCancel:
+		p.world.Notes.Moved()
+		return p.world.Group.Do(sim.CancelRollout, sim.Resource{})
+	case HandUpgrade:
+		next := world.Minor(min(managed.Minor(g.Kubernetes)+1, p.minor)) + patch
+		return p.world.Group.Do(sim.UpgradeGroup, sim.Resource{Value: next})
+	case world.HandTags: // none stays that the object does not name
+		return p.world.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage", world.Theirs}[e.N%3], Value: "hand"})
+	case world.Autoscaler:
+		if p.world.Objects.External() && g.Autoscaled {
+			p.world.Notes.Moved()
+			p.world.Notes.Autoscaled(g.Size)
+			return p.world.Group.Do(sim.Autoscale, sim.Resource{Size: min(max(e.N, g.Min), g.Max)})
+		}
+	}
+	return p.world.Group.Change(g, e)
+}
+
+// theirs has another tool create a pool, with what the objects of the scenario ask for.
+func (p *pool) theirs(name string, tags map[string]string) {
+	s := simtoy.Theirs(p.version(), "medium", tags)
+	s.Count, s.Labels = p.world.Scenario.Replicas, map[string]string{"tier": "a"}
+	if p.world.Scenario.External {
+		s.Autoscaled, s.Min, s.Max = true, p.world.Scenario.Least, p.world.Scenario.Most
+	}
+	if err := p.sim.Console.Create(world.ClusterName, name, s); err != nil {
+		p.world.Trace("hand", "failed: %v", err)
+	}
+}
+
+// foreign has another owner create a pool: beside the target's, under its name before it has one, or both.
+func (p *pool) foreign(n int) {
+	for _, name := range [][]string{{world.TheirGroup}, {p.world.Group.Name()}, {world.TheirGroup, p.world.Group.Name()}}[n] {
+		p.theirs(name, map[string]string{p.world.Scenario.Kind.OwnerTag: "another-tool"})
+	}
+}
+
+// forAnother has another tool create the pool that is adopted, and the operator allow it.
+func (p *pool) forAnother() string {
+	p.theirs(adoptName, map[string]string{"team": "a", "muster.dev/adopt-by": world.InfraKey.Namespace + "/" + world.InfraKey.Name})
+	return poolID(adoptName)
+}
+
+// want returns the state that the objects ask for.
+func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s := object(o).Spec.Spec
+	want := p.world.Group.Want(mp, s.Tags)
+	maps.Copy(want, map[string]string{
+		"type": s.MachineType, "tier": s.Labels["tier"], "label team": s.Labels["team"], "tag theirs": "",
+		"version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"), "autoscaled": strconv.FormatBool(s.Autoscaling != nil),
+	})
+	if a := s.Autoscaling; a != nil {
+		want["min"], want["max"] = strconv.Itoa(a.Min), strconv.Itoa(a.Max)
+	}
+	if g := p.world.Group.Now(); g != nil && p.world.Scenario.Has(HandUpgrade) && managed.CompareVersions(g.Kubernetes, want["version"]) > 0 {
+		delete(want, "version") // the cloud takes no version back
+	}
+	if p.world.Objects.External() {
+		delete(want, "old") // a size that an autoscaler owns gets no node more
+		if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
+			delete(want, "ready") // the autoscaler has to make the pool smaller first
+		}
+	}
+	return want
+}
+
+// is tells the same of the pool as it is.
+func (p *pool) is() map[string]string {
+	more := map[string]string{}
+	if g := p.world.Group.Now(); g != nil {
+		more["type"], more["version"], more["autoscaled"] = g.Type, g.Kubernetes, strconv.FormatBool(g.Autoscaled)
+		more["tier"], more["label team"] = g.Labels["tier"], g.Labels["team"]
+	}
+	return p.world.Group.Is(func(m sim.Member) bool { return m.State == "running" && !m.Leaving }, more)
+}
+
+// joinsWithin is longer than any node takes to join that ever does.
+const joinsWithin = 5 * time.Minute
+
+// dropUnjoined has a user delete the nodes that should have joined long ago: the cloud and Muster leave them alone.
+func (p *pool) dropUnjoined() {
+	for _, m := range p.world.Group.Living() {
+		if time.Since(m.Created) < joinsWithin || m.Type == badType || p.world.Workload.Node(m.ID) != nil || p.world.Gone() {
+			continue
+		}
+		p.world.Notes.Moved()
+		_ = p.world.Group.Do(sim.TerminateInstance, sim.Resource{Instance: m.ID}) // the cloud may be busy
+		p.world.At(time.Now().Add(time.Minute), p.dropUnjoined)
+		return
+	}
+}
+
+// appease has a user open the nodes that an operation left closed which failed, and delete those that never join.
+func (p *pool) appease() {
+	p.world.At(time.Now().Add(joinsWithin), p.dropUnjoined)
+	for _, m := range p.world.Group.Living() {
+		node := p.world.Workload.Node(m.ID)
+		if node != nil && p.world.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
+			p.world.Workload.Cordon(m.ID, false)
+		}
+	}
+}

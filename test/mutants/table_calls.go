@@ -1,0 +1,20 @@
+package mutants
+
+// The files, from the root of the module.
+const sweepKeep, wireBudget = "cloud/sweep/sweep.go", "cloud/wire/budget.go"
+
+// callsTable is what goes wrong in what all drivers share: reads for many pools, and rate budgets.
+var callsTable = []Mutation{
+	one("older answer kept", sweepKeep, "lets the answer of a call that took long replace that of a later one",
+		Sweep, []string{"TestOvertakenCall"},
+		`e.read && e.answer.At.After(answer.At) {`,
+		`e.read && e.answer.At.After(answer.At) && !mutated("older answer kept") {`),
+	one("shorter Retry-After believed", wireBudget, "sends again after the shorter of two times that the cloud has asked to wait",
+		Wire, []string{"TestWaits"},
+		`until.After(bucket.shut) {`,
+		`until.After(bucket.shut) || mutated("shorter Retry-After believed") {`),
+	one("tokens kept after a refusal", wireBudget, "sends what an adaptive bucket has left although the cloud has just refused a call",
+		Wire, []string{"TestRefusalEmptiesTheBucket"},
+		`much := int(found.limiter.TokensAt(now)); much > 0 {`,
+		`much := int(found.limiter.TokensAt(now)); much > 0 && !mutated("tokens kept after a refusal") {`),
+}
