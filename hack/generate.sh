@@ -12,7 +12,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
 # Our types.
-ours=(./api/common/... ./api/aws/... ./api/azure/... ./api/gcp/... ./api/muster/...)
+ours=(./api/common/... ./api/aws/... ./api/azure/... ./api/gcp/... ./api/scaleway/... ./api/muster/...)
 [ -d api/local ] && ours+=(./api/local/...)
 paths=()
 for path in "${ours[@]}"; do paths+=("paths=$path"); done

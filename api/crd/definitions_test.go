@@ -74,6 +74,10 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: stored version: got %s, want %s", kind, got, want)
 		}
 	}
+	scaleway := all["ScalewayManagedMachinePool"]
+	if got := served(scaleway); !slices.Equal(got, []string{"v1alpha1", "v1alpha2"}) || stored(scaleway) != "v1alpha2" {
+		t.Errorf("ScalewayManagedMachinePool: want v1alpha1 and v1alpha2 served and v1alpha2 stored, got %v and %s", got, stored(scaleway))
+	}
 	for kind, want := range map[string]string{
 		"AzureMachinePool": "v1beta1", "AzureMachinePoolMachine": "v1beta1", "AzureMachinePoolTemplate": "v1beta1",
 		"AzureManagedMachinePool": "v1beta1", "AzureManagedMachinePoolTemplate": "v1beta1",

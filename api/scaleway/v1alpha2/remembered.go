@@ -1,0 +1,27 @@
+package v1alpha2
+
+import "fmt"
+
+// The keys under which an object remembers where its pool is, for when the objects of its cluster are gone. The Secret of its credentials
+// is remembered by the identity.
+const (
+	keepRegion  = "region"
+	keepProject = "project"
+	keepCluster = "kapsule-cluster"
+)
+
+// Remember is what an object keeps of the view, to find its pool by when the objects of the cluster are gone.
+func (v *ClusterView) Remember() map[string]string {
+	return map[string]string{keepRegion: v.Region, keepProject: v.ProjectID, keepCluster: v.Name}
+}
+
+// ClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write there.
+func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
+	v := ClusterView{Region: kept[keepRegion], ProjectID: kept[keepProject], Name: kept[keepCluster]}
+	if v.Region == "" || v.ProjectID == "" || v.Name == "" {
+		return v, fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say where the pool is: "+
+			`set it to {"%s": "<region>", "%s": "<project ID>", "%s": "<name of the Kapsule cluster>"}`, annotation, keepRegion, keepProject,
+			keepCluster)
+	}
+	return v, nil
+}
