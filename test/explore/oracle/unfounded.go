@@ -32,7 +32,7 @@ func (w Write) takes(id string, after Group) bool {
 
 func (w Write) unfounded(m Member, g Group) string {
 	switch {
-	case m.Doomed, m.Failed: // the cloud takes it and has launched another in its place; or it does not run and stays until a client removes it
+	case m.Doomed, m.Failed: // the cloud has launched another in its place, or it does not run until a client removes it
 		return ""
 	case w.marked(m.ID) && len(g.Counted()) > w.wanted(g): // it goes in place of one to replace, and another comes for that one
 		return ""
