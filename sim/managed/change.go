@@ -29,19 +29,28 @@ func (s *Service) begin(c *Cluster, pool string, doing State) *Operation {
 	return op
 }
 
-// beginCluster starts an operation on a cluster whose own part takes so long.
-func (s *Service) beginCluster(c *Cluster, doing State, life time.Duration) *Operation {
+// leaving returns the departures that go on when an operation on a pool begins or ends.
+func leaving(s *Service, p *Pool) Departures {
+	if s.Reconciles && p.Leaving != nil {
+		return p.Leaving
+	}
+	return Departures{}
+}
+
+// BeginCluster starts an operation on a cluster whose own part takes so long.
+func (s *Service) BeginCluster(c *Cluster, doing State, life time.Duration) *Operation {
+	s.end(c.Op, nil, true)
 	op := s.begin(c, "", doing)
 	c.Op, c.State, c.Until, c.Failure = op.ID, doing, s.state.Now.Add(s.state.Life(life)), nil
-	c.Revision++
-	s.Clusters.Touch(c.Key)
+	touchCluster(s, c)
 	return op
 }
 
 // beginPool starts an operation on a pool. One on its cluster comes first.
 func (s *Service) beginPool(c *Cluster, p *Pool, doing State) *Operation {
+	s.end(p.Op, nil, true)
 	op := s.begin(c, p.Name, doing)
-	p.Work = Work{Op: op.ID, Next: s.state.Now, Leaving: Departures{}}
+	p.Work = Work{Op: op.ID, Next: s.state.Now, Leaving: leaving(s, p)}
 	if c.Op != "" && doing != Deleting {
 		p.Next = c.Until
 	}
@@ -54,16 +63,16 @@ func (s *Service) beginPool(c *Cluster, p *Pool, doing State) *Operation {
 func (s *Service) CreateCluster(c *Cluster) *Operation {
 	c.Goal, c.Created = c.Version, s.state.Now
 	s.Clusters.Put(c.Key, c)
-	return s.beginCluster(c, Creating, s.Create)
+	return s.BeginCluster(c, Creating, s.Create)
 }
 
 // ChangeCluster begins to change a cluster, and upgrades its control plane where the version is another.
 func (s *Service) ChangeCluster(c *Cluster, version string) *Operation {
 	if version == c.Version {
-		return s.beginCluster(c, Updating, s.Change)
+		return s.BeginCluster(c, Updating, s.Change)
 	}
 	c.Goal = version
-	return s.beginCluster(c, Upgrading, s.Upgrade)
+	return s.BeginCluster(c, Upgrading, s.Upgrade)
 }
 
 // DeleteCluster begins to delete a cluster with its pools, whatever runs.
@@ -74,7 +83,7 @@ func (s *Service) DeleteCluster(c *Cluster) *Operation {
 		}
 	}
 	s.end(c.Op, nil, true)
-	return s.beginCluster(c, Deleting, s.Change)
+	return s.BeginCluster(c, Deleting, s.Change)
 }
 
 // CreatePool begins to create a pool.
@@ -85,23 +94,33 @@ func (s *Service) CreatePool(c *Cluster, p *Pool) *Operation {
 }
 
 // ChangePool begins to make another of a pool: labels and taints are brought to its nodes, its machines are replaced where they are to be
-// made of something else. A change to what it is already resumes an upgrade that failed or was cancelled.
+// made of something else. A change to what it is already resumes an upgrade that failed or was cancelled. The operation is nil where the
+// cloud needs none.
 func (s *Service) ChangePool(c *Cluster, p *Pool, next Spec) *Operation {
 	doing := Updating
-	unfinished := slices.ContainsFunc(s.Instances.Living(p), func(m Machine) bool { return m.Stale })
+	unfinished := !s.Reconciles && slices.ContainsFunc(s.Instances.Living(p), func(m Machine) bool { return m.Stale })
 	switch {
 	case next.Model() != p.Model(), unfinished && reflect.DeepEqual(next, p.Spec):
 		doing = Upgrading
 	case next.Count != p.Count:
 		doing = Scaling
 	}
+	s.EditPool(p, next)
+	if s.Reconciles && doing == Updating {
+		return s.Operations.Get(p.Op)
+	}
+	return s.beginPool(c, p, doing)
+}
+
+// EditPool changes a pool without an operation: only labels and taints are brought to its nodes.
+func (s *Service) EditPool(p *Pool, next Spec) {
 	if !maps.Equal(next.Labels, p.Labels) || !slices.Equal(next.Taints, p.Taints) {
 		for _, m := range s.Instances.Living(p) {
 			s.Nodes.Mark(m.UID, Remarked(next.Labels, p.Labels, next.Taints, p.Taints))
 		}
 	}
 	p.Spec = next
-	return s.beginPool(c, p, doing)
+	s.touch(p)
 }
 
 // Autoscale lets the cloud's autoscaler give a pool at rest a count.
@@ -149,7 +168,7 @@ func (s *Service) Cancel(p *Pool) {
 // Finish ends the operation of a pool; a failure is why it did not succeed.
 func (s *Service) Finish(p *Pool, failure *Failure) {
 	s.end(p.Op, failure, false)
-	p.Work, p.State, p.Failure = Work{}, Running, failure
+	p.Work, p.State, p.Failure = Work{Leaving: leaving(s, p)}, Running, failure
 	if failure != nil {
 		p.State = Failed
 	} else {

@@ -3,6 +3,8 @@ package managed
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
@@ -13,8 +15,39 @@ import (
 type Console struct {
 	// By runs a change of what the service holds now.
 	By func(change func(*Service) error) error
-	// Tags is the path of the tags in the document of a pool.
-	Tags string
+	// Tags is the path of the tags in the document of a pool. TagList is true if they are a list of KEY=VALUE, otherwise they are an object.
+	Tags    string
+	TagList bool
+}
+
+// tags returns the tags of the document of a pool.
+func (k Console) tags(doc document.Object) map[string]string {
+	if !k.TagList {
+		return document.Pairs(doc, k.Tags)
+	}
+	out := map[string]string{}
+	for _, tag := range document.Texts(doc, k.Tags) {
+		name, value, _ := strings.Cut(tag, "=")
+		out[name] = value
+	}
+	return out
+}
+
+// setTag sets a tag in the document of a pool, or removes it for an empty value.
+func (k Console) setTag(doc document.Object, tag, value string) {
+	if k.TagList {
+		list := slices.DeleteFunc(document.Texts(doc, k.Tags), func(one string) bool { return one == tag || strings.HasPrefix(one, tag+"=") })
+		if value != "" {
+			list = append(list, tag+"="+value)
+		}
+		document.Place(doc, k.Tags, document.List(list))
+		return
+	}
+	tags := document.Pairs(doc, k.Tags)
+	if tags[tag] = value; value == "" {
+		delete(tags, tag)
+	}
+	document.Place(doc, k.Tags, document.OfStrings(tags))
 }
 
 // PutCluster creates a cluster by its key, or brings it to another version, where it is not busy. It returns the cluster.
@@ -44,7 +77,7 @@ func (k Console) pool(key string, change func(*Service, *Cluster, *Pool) error) 
 			return fmt.Errorf("there is no pool %s", key)
 		}
 		c := s.Clusters.Get(p.Cluster)
-		if op := s.Busy(c, p); op != nil {
+		if op := s.Busy(c, p); op != nil && (!s.Reconciles || p.State == Upgrading || p.State == Deleting) {
 			return fmt.Errorf("operation %s runs, which is %s", op.ID, op.Doing)
 		}
 		return change(s, c, p)
@@ -76,13 +109,7 @@ func (k Console) Change(key string, change func(*Spec)) error {
 
 // Tag sets a tag of a pool, or removes it for an empty value.
 func (k Console) Tag(key, tag, value string) error {
-	return k.Change(key, func(next *Spec) {
-		tags := document.Pairs(next.Doc, k.Tags)
-		if tags[tag] = value; value == "" {
-			delete(tags, tag)
-		}
-		document.Place(next.Doc, k.Tags, document.OfStrings(tags))
-	})
+	return k.Change(key, func(next *Spec) { k.setTag(next.Doc, tag, value) })
 }
 
 // Autoscale moves the count of a pool as the cloud's autoscaler does.

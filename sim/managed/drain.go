@@ -29,6 +29,17 @@ func (d Departures) Forget(machines []Machine) {
 	})
 }
 
+// among counts the machines that drain.
+func (d Departures) among(machines []Machine) int {
+	n := 0
+	for _, m := range machines {
+		if d[m.Key] != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Late is what becomes of a machine whose drain has had its time.
 type Late int
 

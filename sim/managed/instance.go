@@ -38,13 +38,19 @@ type Instances struct {
 	Rows  *core.Table[Instance]
 	state *core.State
 	guest func(*Instance) sim.Machine
+	// boot returns how long a machine takes to begin to run, stop how long it takes to go, in life; named returns the name of its node.
+	boot  func(*Instance) time.Duration
+	stop  time.Duration
+	named func(*Instance) string
 	// on and off are what becomes of machines once the state is on disk.
 	on, off []string
 }
 
 // NewInstances returns no machines, whose rows have the prefix in a store. guest is what a machine learns from its cloud.
 func NewInstances(state *core.State, prefix string, guest func(*Instance) sim.Machine) *Instances {
-	return &Instances{state: state, Rows: core.NewTable[Instance](prefix + "instance/"), guest: guest}
+	return &Instances{state: state, Rows: core.NewTable[Instance](prefix + "instance/"), guest: guest,
+		boot: func(*Instance) time.Duration { return lifeLaunch }, stop: lifeStop,
+		named: func(i *Instance) string { return i.Name + "-" + i.ID[:8] }}
 }
 
 // Of returns the machines of a pool in the order of their creation.
@@ -93,9 +99,9 @@ func (s *Instances) Launch(i Instance, zones []string) *Failure {
 	}
 	number := s.state.NextNumber("instance")
 	i.Key, i.ID = fmt.Sprintf("%s|%08d", i.Pool, number), s.state.Seed.UUID("instance", i.Pool, number)
-	i.Name += "-" + i.ID[:8]
+	i.Name = s.named(&i)
 	i.Address = fmt.Sprintf("10.%d.%d.%d", 64+number>>16&63, number>>8&255, number&255)
-	i.Created, i.Next = s.state.Now, s.state.Now.Add(s.state.Life(lifeLaunch))
+	i.Created, i.Next = s.state.Now, s.state.Now.Add(s.state.Life(s.boot(&i)))
 	for _, f := range faults {
 		switch f.Kind {
 		case sim.NeverBoots, sim.Impaired:
@@ -128,11 +134,17 @@ func (s *Instances) Stop(i *Instance) {
 	s.Rows.Touch(i.Key)
 }
 
+// Reboot stops a machine and starts it again. It keeps its ID.
+func (s *Instances) Reboot(i *Instance) {
+	s.Stop(i)
+	i.Stopped, i.Next = false, s.state.Now.Add(s.state.Life(s.boot(i)))
+}
+
 // Delete begins to delete a machine.
 func (s *Instances) Delete(i *Instance) {
 	if !i.Deleting {
 		s.Stop(i)
-		i.Deleting, i.Next = true, s.state.Now.Add(s.state.Life(lifeStop))
+		i.Deleting, i.Next = true, s.state.Now.Add(s.state.Life(s.stop))
 	}
 }
 

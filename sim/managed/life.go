@@ -50,8 +50,7 @@ func (s *Service) tickCluster(c *Cluster) time.Time {
 		return time.Time{}
 	}
 	c.Op, c.Until, c.State = "", time.Time{}, Running
-	c.Revision++
-	s.Clusters.Touch(c.Key)
+	touchCluster(s, c)
 	return time.Time{}
 }
 
@@ -60,10 +59,38 @@ func (s *Service) tickPool(c *Cluster, p *Pool) time.Time {
 	if p.Heals && p.State == Running && s.Busy(c, p) == nil && s.Instances.running(p) < p.Count {
 		s.beginPool(c, p, Scaling)
 	}
-	return s.Nodes.Look(&p.Work, func() {
+	if s.Reconciles && p.Op == "" && len(staying(s, p)) < p.Count {
+		s.beginPool(c, p, Scaling)
+	}
+	next := s.Nodes.Look(&p.Work, func() {
 		s.Pools.Touch(p.Key())
 		s.advance(p)
 	})
+	if p.Op == "" && len(p.Leaving) > 0 {
+		return release(s, p)
+	}
+	return next
+}
+
+// staying returns the machines of a pool that neither are deleted nor drain.
+func staying(s *Service, p *Pool) []Machine {
+	return slices.DeleteFunc(s.Instances.Living(p), func(m Machine) bool { return p.Leaving[m.Key] != nil })
+}
+
+// release goes on with the machines that leave a pool at rest, and returns when it has to be looked at again.
+func release(s *Service, p *Pool) time.Time {
+	if p.Next.After(s.state.Now) {
+		return p.Next
+	}
+	s.Pools.Touch(p.Key())
+	machines := s.Instances.Living(p)
+	p.Leaving.Forget(machines)
+	s.letGo(p, machines)
+	if len(p.Leaving) == 0 {
+		return time.Time{}
+	}
+	p.Next = s.state.Now.Add(s.state.Life(Watch))
+	return p.Next
 }
 
 // advance takes the operation of a pool a step further. Machines that have stopped are replaced with any.
@@ -72,17 +99,21 @@ func (s *Service) advance(p *Pool) {
 		p.Until = s.state.Now.Add(s.state.Life(s.Join))
 	}
 	for _, i := range s.Instances.Of(p.Key()) {
-		if i.Stopped {
+		if i.Stopped && !s.Reconciles {
 			s.Instances.Delete(i)
 		}
 	}
 	machines := s.Instances.Living(p)
 	p.Leaving.Forget(machines)
+	if s.Reconciles {
+		s.letGo(p, machines)
+		machines = staying(s, p)
+	}
 	stale := func(m Machine) bool { return m.Stale }
 	switch {
 	case p.State == Deleting:
 		s.remove(p, machines)
-	case p.State == Upgrading && slices.ContainsFunc(machines, stale):
+	case (p.State == Upgrading || s.Reconciles) && slices.ContainsFunc(machines, stale):
 		s.roll(p, machines)
 	default:
 		s.scale(p, machines)
@@ -115,16 +146,16 @@ func (s *Service) letGo(p *Pool, machines []Machine) {
 // scale brings a pool to its count. Nodes that are too many are drained before they go, the newest first.
 func (s *Service) scale(p *Pool, machines []Machine) {
 	s.letGo(p, machines)
-	missing := p.Count - (len(machines) - len(p.Leaving))
+	missing := p.Count - (len(machines) - p.Leaving.among(machines))
 	s.launch(p, missing)
 	newest := slices.Clone(machines)
 	slices.Reverse(newest)
 	s.Nodes.Fewer(newest, p.Leaving, -missing)
-	if len(p.Leaving) == 0 && len(machines) == p.Count && s.Nodes.CountReady(machines) == p.Count {
+	if p.Leaving.among(machines) == 0 && len(machines) == p.Count && s.Nodes.CountReady(machines) == p.Count {
 		s.Finish(p, nil)
 		return
 	}
-	if len(p.Leaving) == 0 {
+	if p.Leaving.among(machines) == 0 {
 		s.giveUp(p, machines)
 	}
 }
@@ -146,7 +177,7 @@ func (s *Service) roll(p *Pool, machines []Machine) {
 	}
 	left := len(turn.Old) - len(turn.Drained)
 	s.launch(p, p.Count+min(surge, left)-(left+turn.Fresh))
-	if len(p.Leaving) == 0 {
+	if p.Leaving.among(machines) == 0 {
 		s.giveUp(p, machines)
 	}
 }
@@ -164,13 +195,19 @@ func (s *Service) launch(p *Pool, many int) {
 	}
 }
 
-// giveUp ends an operation whose machines have had their time.
+// giveUp ends an operation whose machines have had their time. A cloud that reconciles tells why they do not come, and goes on.
 func (s *Service) giveUp(p *Pool, machines []Machine) {
-	switch ready := s.Nodes.CountReady(machines); {
-	case !core.Due(p.Until, s.state.Now):
-	case p.Lacking != nil:
-		s.Finish(p, p.Lacking)
-	default:
-		s.Finish(p, &Failure{"NodesNotReady", fmt.Sprintf("%d of %d nodes of pool %s are Ready.", ready, p.Count, p.Name)})
+	if !core.Due(p.Until, s.state.Now) {
+		return
 	}
+	failure := p.Lacking
+	if failure == nil {
+		failure = &Failure{"NodesNotReady",
+			fmt.Sprintf("%d of %d nodes of pool %s are Ready.", s.Nodes.CountReady(machines), p.Count, p.Name)}
+	}
+	if s.Reconciles {
+		p.Failure = failure
+		return
+	}
+	s.Finish(p, failure)
 }

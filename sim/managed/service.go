@@ -41,8 +41,9 @@ type Cluster struct {
 	// Op is the operation that runs, "" for none, Until when its own part is done.
 	Op    string
 	Until time.Time
-	// Revision counts its changes.
+	// Revision counts its changes, Updated is when the last of them was.
 	Revision int64
+	Updated  time.Time
 }
 
 // Pool is a pool of nodes.
@@ -53,9 +54,11 @@ type Pool struct {
 	State   State
 	Failure *Failure
 	// Current is the version that all its nodes had last.
-	Current  string
-	Created  time.Time
+	Current string
+	Created time.Time
+	// Revision counts its changes, Updated is when the last of them was.
 	Revision int64
+	Updated  time.Time
 	Work
 	// Lacking is why no more machines could be launched, Retry when that is tried again.
 	Lacking *Failure
@@ -106,6 +109,15 @@ type Settings struct {
 	PerCluster bool
 	// Create, Upgrade and Change are how long a control plane takes, Join is how long nodes have to become Ready, all in life.
 	Create, Upgrade, Change, Join time.Duration
+	// Boot returns how long a machine takes to begin to run, Stop is how long it takes to go, in life; nil and zero are what most clouds take.
+	Boot func(*Instance) time.Duration
+	Stop time.Duration
+	// Named returns the name of the node of a machine whose ID is set; nil is the names of cluster and pool with the ID.
+	Named func(*Cluster, *Pool, *Instance) string
+	// Reconciles is true if the cloud brings pools to their size without end. An operation then ends before the nodes that leave are gone,
+	// which drain beside the next one; it goes on while nodes do not come, and Failure is why. Machines that are missing are launched again,
+	// and only a change of the count or of what machines are made of is an operation.
+	Reconciles bool
 	// Kept is for how long operations that have ended can be read.
 	Kept time.Duration
 }
@@ -129,6 +141,18 @@ func New(state *core.State, settings Settings) *Service {
 		Operations: core.NewTable[Operation](settings.Prefix + "operation/"),
 	}
 	s.Instances = NewInstances(state, settings.Prefix, s.guest)
+	if settings.Boot != nil {
+		s.Instances.boot = settings.Boot
+	}
+	if settings.Stop > 0 {
+		s.Instances.stop = settings.Stop
+	}
+	if settings.Named != nil {
+		s.Instances.named = func(i *Instance) string {
+			p := s.Pools.Get(i.Pool)
+			return settings.Named(s.Clusters.Get(p.Cluster), p, i)
+		}
+	}
 	return s
 }
 
@@ -181,5 +205,13 @@ func (s *Service) guest(i *Instance) sim.Machine {
 // touch notes that a pool has changed.
 func (s *Service) touch(p *Pool) {
 	p.Revision++
+	p.Updated = s.state.Now
 	s.Pools.Touch(p.Key())
+}
+
+// touchCluster notes that a cluster has changed.
+func touchCluster(s *Service, c *Cluster) {
+	c.Revision++
+	c.Updated = s.state.Now
+	s.Clusters.Touch(c.Key)
 }

@@ -24,14 +24,18 @@ type cloud struct {
 
 func newCloud(t *testing.T, faults ...sim.Fault) *cloud {
 	t.Helper()
+	return newCloudOf(t, managed.Settings{Create: time.Minute, Upgrade: time.Minute, Change: time.Second, Join: 20 * time.Minute,
+		Kept: time.Hour}, faults...)
+}
+
+func newCloudOf(t *testing.T, settings managed.Settings, faults ...sim.Fault) *cloud {
+	t.Helper()
 	base, nodes, _ := world()
 	base.Faults = sim.NewFaults(1, sim.Known{})
 	if err := base.Faults.Add(faults...); err != nil {
 		t.Fatal(err)
 	}
-	k := &cloud{t: t, base: base, nodes: nodes, Service: managed.New(base, managed.Settings{
-		Create: time.Minute, Upgrade: time.Minute, Change: time.Second, Join: 20 * time.Minute, Kept: time.Hour,
-	})}
+	k := &cloud{t: t, base: base, nodes: nodes, Service: managed.New(base, settings)}
 	k.cluster = &managed.Cluster{Key: "c", Name: "one", Version: "1.34.1"}
 	k.CreateCluster(k.cluster)
 	k.pool = &managed.Pool{Name: "p", Spec: managed.Spec{Count: 3, Version: "1.34.1", Type: "small", Zones: []string{"a", "b"}, Surge: "1",
@@ -125,6 +129,58 @@ func TestPoolWaitsForDrains(t *testing.T) {
 	k.nodes.guarded[last] = false
 	k.pass(time.Minute)
 	k.rests(managed.Running, 3)
+}
+
+// TestReconciles: a cloud that reconciles ends operations before nodes are gone, and none because nodes do not come.
+func TestReconciles(t *testing.T) {
+	t.Parallel()
+	k := newCloudOf(t, managed.Settings{Create: time.Minute, Join: 20 * time.Minute, Kept: time.Hour, Stop: time.Minute, Reconciles: true,
+		Boot:  func(*managed.Instance) time.Duration { return 30 * time.Second },
+		Named: func(c *managed.Cluster, p *managed.Pool, _ *managed.Instance) string { return c.Name + " " + p.Name }})
+	k.pool.Drain = managed.Drain{Limit: time.Hour, Late: managed.LateGoes}
+	k.pass(10 * time.Minute)
+	k.rests(managed.Running, 3)
+	all := k.Instances.Of(k.pool.Key())
+	if all[0].Name != "one p" {
+		t.Errorf("want the name of the settings, got %q", all[0].Name)
+	}
+	for _, i := range all {
+		k.nodes.guarded[i.ID] = true
+	}
+	k.change(func(s *managed.Spec) { s.Count = 2 })
+	k.pass(30 * time.Second)
+	if k.pool.Op != "" || k.pool.State != managed.Running || k.pool.Leaving[all[2].Key] == nil || len(k.Instances.Living(k.pool)) != 3 {
+		t.Errorf("want a pool at rest whose newest machine drains, got %+v", k.pool.Work)
+	}
+	k.change(func(s *managed.Spec) { s.Version, s.Surge, s.Missing = "1.35.0", "0", "2" })
+	k.pass(5 * time.Minute)
+	if k.pool.Op != "" || k.pool.Current != "1.35.0" || len(k.pool.Leaving) != 3 || len(k.Instances.Living(k.pool)) != 5 {
+		t.Errorf("want two new machines beside three that drain, got %+v, %s", k.pool.Work, k.pool.Current)
+	}
+	k.pass(2 * time.Hour)
+	k.rests(managed.Running, 2)
+	if op := k.change(func(s *managed.Spec) { s.Labels = map[string]string{"a": "b"} }); op != nil || k.pool.Labels["a"] != "b" {
+		t.Errorf("want labels changed without an operation, got %v, %v", op, k.pool.Labels)
+	}
+	if err := k.base.Faults.Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+		t.Fatal(err)
+	}
+	k.change(func(s *managed.Spec) { s.Count = 3 })
+	k.pass(time.Hour)
+	if k.pool.Op == "" || k.pool.Failure == nil || k.pool.Lacking == nil {
+		t.Errorf("want an operation that goes on and why, got %q, %v", k.pool.Op, k.pool.Failure)
+	}
+	k.base.Faults.Clear()
+	k.pass(10 * time.Minute)
+	k.rests(managed.Running, 3)
+	i := k.Instances.Of(k.pool.Key())[0]
+	k.Instances.Reboot(i)
+	if k.pass(time.Second); !i.Booted.IsZero() {
+		t.Error("want a machine that reboots not running")
+	}
+	if k.pass(time.Minute); i.Booted.IsZero() || i.Stopped {
+		t.Errorf("want a machine that was rebooted running, got %+v", i)
+	}
 }
 
 func TestPoolUpgrade(t *testing.T) {

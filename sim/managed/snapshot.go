@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/document"
 )
 
 // Snapshot returns what the cloud holds now, in the form of all clouds.
@@ -13,7 +12,7 @@ func (k Console) Snapshot() sim.Snapshot {
 	// An error to write shows with the next request.
 	_ = k.By(func(s *Service) error {
 		for _, p := range s.Pools.All() {
-			g := group(s, p, document.Pairs(p.Doc, k.Tags))
+			g := group(s, p, k.tags(p.Doc))
 			out.Groups = append(out.Groups, g)
 			for _, m := range g.Members {
 				out.Instances = append(out.Instances, sim.Instance{ID: m.ID, Group: g.Name, Tags: g.Tags, Leaving: m.Leaving})
