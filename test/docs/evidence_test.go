@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	gcpcompute "github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/scaleway"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/evidence.md")
@@ -25,6 +26,7 @@ var update = flag.Bool("update", false, "write the tables of docs/evidence.md")
 var beliefs = map[string]func() []evidence.Row{
 	"sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/eks": eks.Beliefs, "sim/azure/compute": azurecompute.Beliefs,
 	"sim/azure/containerservice": containerservice.Beliefs, "sim/gcp/compute": gcpcompute.Beliefs, "sim/gcp/container": container.Beliefs,
+	"sim/scaleway": scaleway.Beliefs,
 }
 
 // allBeliefs returns all rows.
