@@ -185,7 +185,7 @@ func rotation[S any](p player[S]) {
 
 func changed[S any](p player[S]) {
 	before := p.create(p.target(), sizeSmall)
-	target := p.target(p.suite.Changed)
+	target := p.changed()
 	o := p.put(target)
 	if o.Latest().Same(before.Latest()) || !o.Latest().Same(o.Wanted) {
 		p.Fatalf("want a version of other content, got %+v after %+v", o.Latest(), before.Latest())

@@ -314,7 +314,8 @@ func takesAnother[S any](ctx context.Context, d cloud.Driver[S], t cloud.Target[
 }
 
 // nextPages are the ways in which replies say that there is more.
-var nextPages = regexp.MustCompile(`(?i)<nexttoken>[^<]*</nexttoken>|"(nextToken|nextPageToken|nextLink)"\s*:\s*"[^"]*",?`)
+var nextPages = regexp.MustCompile(`(?i)<nexttoken>[^<]*</nexttoken>|"(nextToken|nextPageToken|nextLink)"\s*:\s*"[^"]*",?|` +
+	`"total_count"\s*:\s*\d+,?`)
 
 // cutting is a wire on which nothing tells that there is more.
 type cutting struct{ next http.RoundTripper }

@@ -131,6 +131,21 @@ func (p player[S]) target(changes ...func(S) S) cloud.Target[S] {
 	}
 }
 
+// changed is a pool that wants other machines.
+func (p player[S]) changed() cloud.Target[S] {
+	p.Helper()
+	if p.suite.Upgrade == nil {
+		return p.target(p.suite.Changed)
+	}
+	target := p.target()
+	version, err := p.suite.Upgrade(p.cloud)
+	if err != nil {
+		p.Fatalf("upgrade the control plane: %v", err)
+	}
+	target.KubernetesVersion = version
+	return target
+}
+
 // rotated is the pool with other bootstrap data.
 func rotated[S any](target cloud.Target[S], n int) cloud.Target[S] {
 	target.Bootstrap = cloud.NewBootstrap(fmt.Appendf(nil, "%s# rotation %d\n", bootstrap, n), "cloud-config")

@@ -11,7 +11,7 @@ import (
 // readyRoll is a group that launches from another template than its instances were launched from.
 func readyRoll[S any](p player[S]) scene[S] {
 	p.create(p.target(), sizeSmall)
-	target := p.target(p.suite.Changed)
+	target := p.changed()
 	p.launch(target, p.put(target).Latest().Ref)
 	return seen(p, target)
 }
@@ -59,6 +59,9 @@ func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 		if i.LifecycleHook != nil {
 			s.Targets = append(s.Targets, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
 		}
+	}
+	if !sc.hooks {
+		return nil // it goes on by itself
 	}
 	return s
 }

@@ -333,6 +333,9 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 			rest(time.Minute)
 			continue
 		}
+		if roll := o.ProviderRollout; e.kind == pool.StartProviderRollout && !sc.hooks && roll.Runs() && roll.Template.Content == "" {
+			p.Errorf("want a roll that runs to tell what it makes, got %+v", roll)
+		}
 		s := e.due(sc, o)
 		if s == nil {
 			settle()

@@ -45,6 +45,9 @@ type Suite[S any] struct {
 	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
 	// Searching finds by their properties, several of each, all things that can be found so; nil where a specification names everything.
 	Changed, Reshaped, Searching func(S) S
+	// Upgrade upgrades the control plane and returns the version of Kubernetes that Changed wants too, where nothing else replaces machines
+	// and no group can have another version than its control plane; nil elsewhere. Changed is nil then.
+	Upgrade func(Cloud) (version string, err error)
 	// Needy wants a group that needs something beside its template which does not exist; nil where groups never do.
 	Needy func(S) S
 	// Broken names, by the field that is to be blamed, something that the cloud does not have.
