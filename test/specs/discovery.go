@@ -14,7 +14,7 @@ import (
 // google is the module that holds Google's discovery documents beside the clients that are made of them.
 const google = "google.golang.org/api"
 
-// Discovery holds the operations of GKE and Compute Engine that Google's discovery documents publish.
+// Discovery holds the operations that services publish.
 type Discovery struct {
 	operations map[string]*Operation
 	// byShape are the operations by their method and the number of parts of their path.
@@ -27,6 +27,8 @@ type Operation struct {
 	ID, Method, Path string
 	// Query are the parameters behind the path, and whether a request must have them.
 	Query map[string]bool
+	// Success is the status of an answer that is no error, 0 where it is not published.
+	Success int
 	// body is the schema of requests, "" for those that have none.
 	body  string
 	parts []string
@@ -35,26 +37,36 @@ type Operation struct {
 
 // document is a discovery document.
 type document struct {
-	ServicePath string
-	Parameters  map[string]json.RawMessage
-	Schemas     map[string]*schema
+	ServicePath string                     `json:"servicePath"`
+	Parameters  map[string]json.RawMessage `json:"parameters"`
+	Schemas     map[string]*schema         `json:"schemas"`
+	// Nulls is true if a member that is null counts as one that is left out.
+	Nulls bool `json:"nulls,omitempty"`
 	resource
 }
 
 type resource struct {
-	Methods   map[string]*method
-	Resources map[string]*resource
+	Methods   map[string]*method   `json:"methods"`
+	Resources map[string]*resource `json:"resources,omitempty"`
 }
 
 type method struct {
-	ID, HTTPMethod, FlatPath string
-	Parameters               map[string]struct {
-		Location string
-		Required bool
-	}
-	Request struct {
-		Ref string `json:"$ref"`
-	}
+	ID         string               `json:"id"`
+	HTTPMethod string               `json:"httpMethod"`
+	FlatPath   string               `json:"flatPath"`
+	Parameters map[string]parameter `json:"parameters,omitempty"`
+	Request    reference            `json:"request,omitzero"`
+	// Success is the status of an answer that is no error, 0 where the document has none.
+	Success int `json:"success,omitempty"`
+}
+
+type parameter struct {
+	Location string `json:"location"`
+	Required bool   `json:"required,omitempty"`
+}
+
+type reference struct {
+	Ref string `json:"$ref"`
 }
 
 // Google reads the discovery documents of the module that the drivers are built with, once.
@@ -63,26 +75,22 @@ var Google = sync.OnceValues(func() (*Discovery, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", google, err)
 	}
-	d := &Discovery{operations: map[string]*Operation{}, byShape: map[string][]*Operation{}}
+	var texts [][]byte
 	for _, file := range []string{"container/v1/container-api.json", "compute/v1/compute-api.json"} {
 		text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), file))
 		if err != nil {
 			return nil, fmt.Errorf("read a discovery document: %w", err)
 		}
-		from := &document{}
-		if err := json.Unmarshal(text, from); err != nil {
-			return nil, fmt.Errorf("decode %s: %w", file, err)
-		}
-		d.add(from, &from.resource)
+		texts = append(texts, text)
 	}
-	return d, nil
+	return newDiscovery(texts...)
 })
 
 // add adds the operations of a resource and of those below it.
 func (d *Discovery) add(from *document, r *resource) {
 	for _, m := range r.Methods {
-		o := &Operation{ID: m.ID, Method: m.HTTPMethod, Path: "/" + from.ServicePath + m.FlatPath, Query: map[string]bool{}, body: m.Request.Ref,
-			from: from}
+		o := &Operation{ID: m.ID, Method: m.HTTPMethod, Path: "/" + from.ServicePath + m.FlatPath, Query: map[string]bool{}, Success: m.Success,
+			body: m.Request.Ref, from: from}
 		for name, p := range m.Parameters {
 			if p.Location == "query" {
 				o.Query[name] = p.Required
@@ -103,6 +111,19 @@ func shapeOf(method string, parts []string) string { return fmt.Sprint(method, l
 // Operation returns the operation with an ID, nil where none is published.
 func (d *Discovery) Operation(id string) *Operation { return d.operations[id] }
 
+// newDiscovery returns the operations of documents.
+func newDiscovery(texts ...[]byte) (*Discovery, error) {
+	d := &Discovery{operations: map[string]*Operation{}, byShape: map[string][]*Operation{}}
+	for _, text := range texts {
+		from := &document{}
+		if err := json.Unmarshal(text, from); err != nil {
+			return nil, fmt.Errorf("decode a document: %w", err)
+		}
+		d.add(from, &from.resource)
+	}
+	return d, nil
+}
+
 // GoogleRequest returns what the discovery documents do not have of a request: its method and path, a parameter, a member of its body. It
 // also returns what they demand and the request does not have.
 func GoogleRequest(r *http.Request, body string) error {
@@ -110,6 +131,11 @@ func GoogleRequest(r *http.Request, body string) error {
 	if err != nil {
 		return err
 	}
+	return d.request(r, body)
+}
+
+// request holds a request against the operation that answers it.
+func (d *Discovery) request(r *http.Request, body string) error {
 	o := d.find(r.Method, r.URL.Path)
 	if o == nil {
 		return fmt.Errorf("no operation is published for %s %s", r.Method, r.URL.Path)

@@ -12,17 +12,21 @@ import (
 
 // schema describes an object, a member or the elements of one, as a discovery document does.
 type schema struct {
-	Ref         string `json:"$ref"`
-	Type        string
-	Format      string
-	Description string
-	ReadOnly    bool
-	Enum        []string
-	Items       *schema
-	Values      *schema `json:"additionalProperties"`
-	Properties  map[string]*schema
+	Ref         string             `json:"$ref,omitempty"`
+	Type        string             `json:"type"`
+	Format      string             `json:"format,omitempty"`
+	Description string             `json:"description,omitempty"`
+	ReadOnly    bool               `json:"readOnly,omitempty"`
+	Enum        []string           `json:"enum,omitempty"`
+	Items       *schema            `json:"items,omitempty"`
+	Values      *schema            `json:"additionalProperties,omitempty"`
+	Properties  map[string]*schema `json:"properties,omitempty"`
 	// Annotations name the operations that need the member.
-	Annotations struct{ Required []string }
+	Annotations annotations `json:"annotations,omitzero"`
+}
+
+type annotations struct {
+	Required []string `json:"required,omitempty"`
 }
 
 // checkBody holds a body against the operation's schema.
@@ -48,7 +52,7 @@ func (o *Operation) value(v any, s *schema, path string) error {
 	good := true
 	switch v := v.(type) {
 	case nil:
-		good = o.Method == http.MethodPatch && path != ""
+		good = o.removes(path)
 	case map[string]any:
 		if s.Type == "object" {
 			return o.object(v, s, path)
@@ -70,6 +74,11 @@ func (o *Operation) value(v any, s *schema, path string) error {
 		return fmt.Errorf("%v at %s is not of type %s %s %v", v, path, s.Type, s.Format, s.Enum)
 	}
 	return nil
+}
+
+// removes reports whether a null at a path removes a member or counts as one that is left out.
+func (o *Operation) removes(path string) bool {
+	return path != "" && (o.from.Nulls || o.Method == http.MethodPatch)
 }
 
 // object holds an object against its schema.
