@@ -291,11 +291,12 @@ const (
 )
 
 // arm finds, by cloud, the machine types with Arm processors: on AWS a letter g among the attributes behind the generation, and
-// a1; on Azure a letter p there; on Google Cloud some series.
+// a1; on Azure a letter p there; on Google Cloud and on Scaleway some series.
 var arm = map[string]*regexp.Regexp{
-	"aws":  regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
-	google: regexp.MustCompile(`^(t2a|c4a|n4a|a4x)-`),
-	azure:  regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
+	"aws":      regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
+	google:     regexp.MustCompile(`^(t2a|c4a|n4a|a4x)-`),
+	azure:      regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
+	"scaleway": regexp.MustCompile(`^COPARM1-`),
 }
 
 // arch is the machine's architecture as Go names it.
