@@ -50,7 +50,7 @@ func (s *Service) BeginCluster(c *Cluster, doing State, life time.Duration) *Ope
 func (s *Service) beginPool(c *Cluster, p *Pool, doing State) *Operation {
 	s.end(p.Op, nil, true)
 	op := s.begin(c, p.Name, doing)
-	p.Work = Work{Op: op.ID, Next: s.state.Now, Leaving: leaving(s, p)}
+	p.Work = Work{Op: op.ID, Next: s.state.Now.Add(s.state.Life(s.Lag)), Leaving: leaving(s, p)}
 	if c.Op != "" && doing != Deleting {
 		p.Next = c.Until
 	}

@@ -118,6 +118,8 @@ type Settings struct {
 	// which drain beside the next one; it goes on while nodes do not come, and Failure is why. Machines that are missing are launched again,
 	// and only a change of the count or of what machines are made of is an operation.
 	Reconciles bool
+	// Lag is how long after its beginning an operation on a pool shows first effects, in life.
+	Lag time.Duration
 	// Kept is for how long operations that have ended can be read.
 	Kept time.Duration
 }

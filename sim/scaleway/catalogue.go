@@ -102,7 +102,8 @@ func listAvailableTypes(x *exchange, _ *region, c *managed.Cluster) (any, error)
 // kubeletArgs are the arguments of kubelets that pools can set, with their types.
 var kubeletArgs = document.Object{
 	"containerLogMaxFiles": "uint16", "containerLogMaxSize": "quantity", "cpuCFSQuota": "bool", "cpuCFSQuotaPeriod": "duration",
-	"cpuManagerPolicy": "enum:none|static", "enableDebuggingHandlers": "bool", "evictionHard": "map[string]string",
+	"cpuManagerPolicy": "enum:none|static", "cpuManagerPolicyOptions": "map[string]string", "evictionMinimumReclaim": "map[string]string",
+	"enableDebuggingHandlers": "bool", "evictionHard": "map[string]string",
 	"imageGCHighThresholdPercent": "uint32", "imageGCLowThresholdPercent": "uint32", "maxParallelImagePulls": "int32",
 	"maxPods": "uint16", "registryBurst": "int32", "registryPullQPS": "int32", "serializeImagePulls": "bool",
 }
@@ -125,15 +126,17 @@ func showVersions(region string, all []string) document.Object {
 	return document.Object{"versions": out}
 }
 
-func listVersions(x *exchange, _ *region) (any, error) { return showVersions(x.region, versions), nil }
+func listVersions(x *exchange, w *region) (any, error) {
+	return showVersions(x.region, w.options.Versions), nil
+}
 
-func getVersion(x *exchange, _ *region) (any, error) {
-	if v := x.Vars["version_name"]; slices.Contains(versions, v) {
+func getVersion(x *exchange, w *region) (any, error) {
+	if v := x.Vars["version_name"]; slices.Contains(w.options.Versions, v) {
 		return showVersion(x.region, v), nil
 	}
 	return nil, missing("version", x.Vars["version_name"])
 }
 
-func listAvailableVersions(x *exchange, _ *region, c *managed.Cluster) (any, error) {
-	return showVersions(x.region, managed.Upgrades(versions, c.Goal, "")), nil
+func listAvailableVersions(x *exchange, w *region, c *managed.Cluster) (any, error) {
+	return showVersions(x.region, managed.Upgrades(w.options.Versions, c.Goal, "")), nil
 }

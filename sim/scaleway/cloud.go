@@ -39,6 +39,8 @@ type Options struct {
 	Keys []Key
 	// Quota is how many Instances of each type the project may have; a type without one is bounded by the cluster type alone.
 	Quota map[string]int
+	// Versions of Kubernetes that are offered, the newest first; nil means some of each minor version from 1.31 to 1.36.
+	Versions []string
 	// Behavior chooses among plausible answers.
 	Behavior Behavior
 }
@@ -59,6 +61,9 @@ func New(o Options) (*Cloud, error) {
 		Known: core.Known(routes, Zones())})
 	if err != nil {
 		return nil, err
+	}
+	if o.Versions == nil {
+		o.Versions = versions
 	}
 	c := &Cloud{options: o, asked: map[bool]map[string]int{true: {}, false: {}}}
 	load := func(_ string, docs core.Docs, _ bool) (*region, error) {
@@ -98,7 +103,7 @@ type region struct {
 const (
 	lifeEmpty, lifeControlPlane       = 500 * time.Millisecond, 80 * time.Second
 	lifeChange, lifeUpgrade           = 57 * time.Second, 65 * time.Second
-	lifeStop, lifeDrain               = 55 * time.Second, 10 * time.Minute
+	lifeStop, lifeDrain               = 75 * time.Second, 10 * time.Minute
 	lifeJoin, lifeStart               = 15 * time.Minute, 10 * time.Second
 	healLook, healReboot, healReplace = 5 * time.Minute, 15 * time.Minute, 30 * time.Minute
 	endless                           = 10 * 365 * 24 * time.Hour
@@ -115,7 +120,7 @@ func newRegion(e *core.Environment, o Options) *region {
 	w := &region{State: core.NewState(e, "scaleway/"), nodes: core.NewTable[nodeRow]("scaleway/node/"), options: o}
 	w.service = managed.New(w.State, managed.Settings{
 		Prefix: "scaleway/", Cloud: "scaleway", Operator: "kapsule-node-operator", Guest: w.guest, Named: named, Reconciles: true,
-		Create: lifeEmpty, Upgrade: lifeUpgrade, Change: lifeChange, Join: lifeJoin, Stop: lifeStop, Kept: time.Hour,
+		Create: lifeEmpty, Upgrade: lifeUpgrade, Change: lifeChange, Join: lifeJoin, Stop: lifeStop, Lag: time.Second, Kept: time.Hour,
 		Boot: func(i *managed.Instance) time.Duration { return w.drawn(boots, "boot", i.ID) },
 	})
 	return w

@@ -94,7 +94,7 @@ func createCluster(x *exchange, w *region) (any, error) {
 	switch {
 	case !nameOf.MatchString(name):
 		return nil, invalid("name", "constraint", "a DNS label of at most 100 characters is expected")
-	case !slices.Contains(versions, body.Version):
+	case !slices.Contains(w.options.Versions, body.Version):
 		return nil, invalid("version", "constraint", fmt.Sprintf("version %q is not offered", body.Version))
 	case body.CNI == "":
 		return nil, invalid("cni", "required", "")
@@ -195,7 +195,7 @@ func upgradeCluster(x *exchange, w *region, c *managed.Cluster) (any, error) {
 
 // upgrade begins to upgrade a control plane, and its pools after it.
 func upgrade(w *region, c *managed.Cluster, version string, pools bool) error {
-	if !slices.Contains(managed.Upgrades(versions, c.Version, ""), version) {
+	if !slices.Contains(managed.Upgrades(w.options.Versions, c.Version, ""), version) {
 		return invalid("version", "constraint", fmt.Sprintf("a cluster of version %s can't be upgraded to %q", c.Version, version))
 	}
 	c.Goal = version
@@ -269,7 +269,7 @@ func (w *region) showCluster(c *managed.Cluster) document.Object {
 		"id": c.Key, "name": c.Name, "status": w.clusterStatus(c), "version": c.Goal, "created_at": at(c.Created), "updated_at": at(c.Updated),
 		"cluster_url":  cmp.Or(c.Server, fmt.Sprintf("https://%s.api.k8s.%s.scw.cloud:6443", c.Key, out["region"])),
 		"dns_wildcard": fmt.Sprintf("*.%s.nodes.k8s.%s.scw.cloud", c.Key, out["region"]), "commitment_ends_at": at(c.Created),
-		"upgrade_available": len(managed.Upgrades(versions, c.Goal, "")) > 0, "acl_available": true, "iam_nodes_group_id": group,
+		"upgrade_available": len(managed.Upgrades(w.options.Versions, c.Goal, "")) > 0, "acl_available": true, "iam_nodes_group_id": group,
 		"pod_cidr": "100.64.0.0/15", "service_cidr": "10.32.0.0/20", "service_dns_ip": "10.32.0.10",
 	})
 	return out

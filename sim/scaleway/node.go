@@ -92,7 +92,8 @@ func (w *region) showNode(p *managed.Pool, n *node) document.Object {
 		return out
 	}
 	ready := "False"
-	if w.service.Nodes.Ready(p.MachineOf(n.Instance)) {
+	row := w.nodes.Get(n.Key)
+	if w.service.Nodes.Ready(p.MachineOf(n.Instance)) || status == "deleting" && row != nil && row.Joined { // the last that was seen of it
 		ready = "True"
 	}
 	out["conditions"] = document.Object{"DiskPressure": "False", "MemoryPressure": "False", "PIDPressure": "False", "Ready": ready}

@@ -133,7 +133,8 @@ func (x *exchange) page(w *region, name string, all []document.Object) (any, err
 		size = min(size, w.PageLimit)
 	}
 	from := min((number-1)*size, len(all))
-	return document.Object{name: all[from:min(from+size, len(all))], "total_count": len(all)}, nil
+	items := append([]document.Object{}, all[from:min(from+size, len(all))]...)
+	return document.Object{name: items, "total_count": len(all)}, nil
 }
 
 // listed returns the page of the items that the filters of a request leave, in the order that it asks for.
