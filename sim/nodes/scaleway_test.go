@@ -87,7 +87,8 @@ func TestNodesOfKapsule(t *testing.T) {
 		}
 	})
 	k := &kapsule{T: t, cloud: cloud, server: s}
-	cluster, err := cloud.PutCluster(scaleway.Access{Name: "c", Version: "1.34.2", Server: "https://" + s.Endpoint(), CA: s.CA(), Token: served.Token})
+	cluster, err := cloud.PutCluster(scaleway.Access{Name: "c", Version: "1.34.2", Server: "https://" + s.Endpoint(), CA: s.CA(),
+		Token: served.Token})
 	if err != nil {
 		t.Fatal(err)
 	}

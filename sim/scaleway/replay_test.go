@@ -45,7 +45,7 @@ var own = map[string]bool{
 	"id": true, "cluster_id": true, "pool_id": true, "created_at": true, "updated_at": true, "commitment_ends_at": true,
 	"iam_nodes_group_id": true, "security_group_id": true, "provider_id": true, "public_ip_v4": true, "cluster_url": true,
 	"dns_wildcard": true,
-	"resource_id": true, "available_cnis": true, "available_feature_gates": true, "deprecated_at": true, "end_of_life_at": true,
+	"resource_id":  true, "available_cnis": true, "available_feature_gates": true, "deprecated_at": true, "end_of_life_at": true,
 	"released_at": true,
 }
 
