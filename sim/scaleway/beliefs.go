@@ -42,6 +42,7 @@ func recorded() []evidence.Row {
 		evidence.Recorded("A cluster is pool_required again when its last pool is gone", "kapsule/pool-public-ip-disabled"),
 		evidence.Recorded("UpdateCluster puts a cluster into updating, also without a change", "kapsule/cluster-auto-upgrade"),
 		evidence.Recorded("The provider ID of a node is scaleway://instance/ZONE/SERVER, whose server has another ID", wait),
+		evidence.Recorded("The types of Instances are listed by name, 50 in a page, with the number of all in the header X-Total-Count", wait),
 	}
 }
 

@@ -43,6 +43,8 @@ type exchange struct {
 	route *route
 	// region is the one of the path.
 	region string
+	// total is the number of items that the header of the reply tells; zero leaves it out.
+	total int
 }
 
 // ServeHTTP answers a request.
@@ -80,6 +82,9 @@ func (x *exchange) reply(w http.ResponseWriter, out any, err error) {
 			w.Header().Set("Retry-After", strconv.Itoa(int(e.After.Seconds())))
 		}
 	}
+	if x.total > 0 {
+		w.Header().Set("X-Total-Count", strconv.Itoa(x.total))
+	}
 	x.Log(code)
 	if code == ProxyPage {
 		w.Header().Set("Content-Type", "text/html")
@@ -97,7 +102,7 @@ func (x *exchange) admit(*region) error {
 	if err := x.authenticate(); err != nil {
 		return err
 	}
-	if !slices.Contains(regions, x.region) {
+	if x.route.Service == Service && !slices.Contains(regions, x.region) {
 		return invalid("region", "constraint", fmt.Sprintf("%q is none of %q", x.region, regions))
 	}
 	return nil

@@ -35,6 +35,7 @@ var routes = []route{
 	reads("ListNodes", atCluster+"/nodes", onCluster(listNodes)),
 	reads("GetPool", atPool, onPool(getPool)),
 	reads("GetNode", atNode, onNode(getNode)),
+	catalogue("ListServersTypes", "/instance/v1/zones/{zone}/products/servers", (*exchange).listServersTypes),
 
 	writes("CreateCluster", http.MethodPost, atClusters, createCluster),
 	writes("UpdateCluster", http.MethodPatch, atCluster, onCluster(updateCluster)),
@@ -64,6 +65,13 @@ func reads(name, pattern string, run func(*exchange, *region) (any, error)) rout
 func writes(name, method, pattern string, run func(*exchange, *region) (any, error)) route {
 	return route{Method: method, Pattern: pattern, Service: Service, Name: name, Permissions: []string{FullAccess}, Mutating: true,
 		Run: func(w *region, x *exchange) (any, error) { return run(x, w) }}
+}
+
+// catalogue is a read of the service that describes types of Instances.
+func catalogue(name, pattern string, run func(*exchange, *region) (any, error)) route {
+	out := reads(name, pattern, run)
+	out.Service, out.Permissions = ServiceInstance, []string{ReadInstances}
+	return out
 }
 
 func registers(name, pattern string, run func(*exchange, *region) (any, error)) route {
