@@ -94,6 +94,7 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 
 		IdentityNamespace: o.IdentityNamespace,
 		OwnCredentials:    o.OwnCredentials,
+		IdentityEndpoints: o.IdentityEndpoints,
 		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
 			return m.reviewer.MayWatch(ctx, gvk, corev1.NamespaceAll)
 		},

@@ -193,6 +193,17 @@ var credentialFlags = map[string]flagCase{
 		reason: "an empty list is no namespace", env: environment("POD_NAMESPACE", "x"), args: []string{"--credentials-namespaces="},
 		check: func(o manager.Options) bool { return o.OwnCredentials != nil && !o.OwnCredentials.ByName("a") },
 	},
+	"endpoints": {
+		reason: "secrets may name these too", env: environment("POD_NAMESPACE", "x"), args: []string{"--identity-endpoints=https://a.example/"},
+		check: func(o manager.Options) bool {
+			return len(o.IdentityEndpoints) == 1 && o.IdentityEndpoints[0] == "https://a.example"
+		},
+	},
+	"endpoints in the clear": {
+		reason: "a key could be read on its way", env: environment("POD_NAMESPACE", "x"),
+		args: []string{"--identity-endpoints=http://a.example"},
+		err:  "--identity-endpoints: want https addresses",
+	},
 	"credentials by labels": {
 		reason: "a selector alone lists no names", env: environment("POD_NAMESPACE", "x"),
 		args: []string{"--credentials-namespace-selector=a=b"},

@@ -76,6 +76,8 @@ type Options struct {
 	IdentityNamespace string
 	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
 	OwnCredentials *common.AllowedNamespaces
+	// IdentityEndpoints are the addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.
+	IdentityEndpoints []string
 	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection lets one of several managers work at a time.

@@ -22,6 +22,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	}
 	options := infrapool.Options{
 		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace, OwnCredentials: o.OwnCredentials,
+		IdentityEndpoints:       o.IdentityEndpoints,
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
 	var planners []preview.Planner

@@ -244,6 +244,8 @@ func TestValues(t *testing.T) {
 		"namespace": {values{"watchNamespace": "pools"}, []string{"- --namespace=pools\n"}},
 		"credentials": {values{"credentials": values{"namespaces": []any{"team-a", "team-b"}, "namespaceSelector": "tenant=c"}},
 			[]string{"- --credentials-namespaces=team-a,team-b\n", "- --credentials-namespace-selector=tenant=c\n"}},
+		"endpoints": {values{"credentials": values{"endpoints": []any{"https://a.example", "https://b.example"}}},
+			[]string{"- --identity-endpoints=https://a.example,https://b.example\n"}},
 		"no credentials": {values{"credentials": values{"namespaces": []any{}}}, []string{"- --credentials-namespaces=\n"}},
 		"core":           {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
 	} {

@@ -60,6 +60,8 @@ type Options struct {
 	IdentityNamespace string
 	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
 	OwnCredentials *common.AllowedNamespaces
+	// IdentityEndpoints are the addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.
+	IdentityEndpoints []string
 	// MayWatch returns an error if the manager may not list and watch a kind without namespaces; nil allows all.
 	MayWatch func(context.Context, schema.GroupVersionKind) error
 	// Passes creates spans around passes; nil creates none.
@@ -101,7 +103,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		o.Now = time.Now
 	}
 	kind, identities := a.Kind(), identity.NewSources(o.Client, o.IdentityNamespace)
-	identities.MayWatch, identities.OwnCredentials = o.MayWatch, o.OwnCredentials
+	identities.MayWatch, identities.OwnCredentials, identities.Endpoints = o.MayWatch, o.OwnCredentials, o.IdentityEndpoints
 	return &Reconciler[O, S]{
 		Options:    o,
 		adapter:    a,

@@ -58,6 +58,8 @@ type Flags struct {
 	// ownNamespaces and ownSelector name the namespaces that may use the manager's own credentials.
 	ownNamespaces []string
 	ownSelector   string
+	// endpoints are addresses of clouds' APIs that secrets of identities may name.
+	endpoints []string
 	// workers are those of the providers' controllers, by name.
 	workers map[string]*int
 
@@ -117,6 +119,8 @@ func (f *Flags) addWork(set *pflag.FlagSet) {
 		identity.EveryNamespace, identity.OwnSelectorFlag))
 	set.StringVar(&f.ownSelector, identity.OwnSelectorFlag, "",
 		"Label selector of further namespaces that may use the manager's own credentials.")
+	set.StringSliceVar(&f.endpoints, identity.EndpointsFlag, nil,
+		"Addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.")
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
 		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
 			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+
@@ -197,6 +201,9 @@ func (f *Flags) Options(env func(string) string) (manager.Options, error) {
 		o.IdentityNamespace = env(podNamespace)
 	}
 	if o.OwnCredentials, err = identity.ParseOwn(f.ownNamespaces, f.ownSelector); err != nil {
+		return o, err
+	}
+	if o.IdentityEndpoints, err = identity.ParseEndpoints(f.endpoints); err != nil {
 		return o, err
 	}
 	if o.SyncLabels, err = expressions("additional-sync-machine-labels", f.syncLabels); err != nil {

@@ -82,6 +82,8 @@ type Manager struct {
 	// --credentials-namespace-selector.
 	CredentialsNamespaces []string
 	CredentialsSelector   string
+	// IdentityEndpoints is the value of --identity-endpoints.
+	IdentityEndpoints []string
 }
 
 // Lease is that of the leader election of Muster's managers.

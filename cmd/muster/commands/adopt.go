@@ -57,6 +57,7 @@ docs/migrating.md describes the way from another provider, and back.`,
 	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
 	f.StringVar(&a.identities, "identity-namespace", "",
 		"namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
+	a.addEndpoints(f)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -36,6 +37,7 @@ type planner struct {
 	set                        []string
 	output                     string
 	applyAs, gates, identities string
+	endpoints                  []string
 	serverSide, exitCode       bool
 
 	// simulated is true if the management cluster is that of a world.
@@ -90,6 +92,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.StringVar(&p.identities, "identity-namespace", "",
 		"namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+
 			identity.DefaultNamespace+", where the manager runs)")
+	p.addEndpoints(f)
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }
@@ -148,6 +151,12 @@ func (p *planner) request(args []string) (plan.Request, error) {
 	return r, nil
 }
 
+// addEndpoints adds the flag that the manager has by the same name.
+func (p *planner) addEndpoints(f *pflag.FlagSet) {
+	f.StringSliceVar(&p.endpoints, identity.EndpointsFlag, nil,
+		"addresses of clouds' APIs that secrets of identities may name, in addition to the public ones, as the manager has them")
+}
+
 // named takes KIND/NAME or KIND NAME apart.
 func named(args []string) (kind, name string, err error) {
 	if len(args) == 0 {
@@ -200,6 +209,9 @@ func (p *planner) connect(r *plan.Request) error {
 		return err
 	}
 	o := manager.Options{IdentityNamespace: p.identities}
+	if o.IdentityEndpoints, err = identity.ParseEndpoints(p.endpoints); err != nil {
+		return err
+	}
 	if o.Gates, err = manager.EnabledGates(); err != nil {
 		return err
 	}

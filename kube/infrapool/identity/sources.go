@@ -42,6 +42,8 @@ type Sources struct {
 	MayWatch func(context.Context, schema.GroupVersionKind) error
 	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
 	OwnCredentials *common.AllowedNamespaces
+	// Endpoints are the addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.
+	Endpoints []string
 
 	reader          client.Reader
 	secretNamespace string

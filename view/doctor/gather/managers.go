@@ -98,6 +98,8 @@ func withFlag(m doctor.Manager, arg string) doctor.Manager {
 		m.Watches = value
 	case identity.OwnFlag:
 		m.CredentialsNamespaces = strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
+	case identity.EndpointsFlag:
+		m.IdentityEndpoints = strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
 	case identity.OwnSelectorFlag:
 		m.CredentialsSelector = value
 	}

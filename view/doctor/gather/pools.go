@@ -81,6 +81,9 @@ func (g *gatherer) identities(ctx context.Context) error {
 		if allowed, err := identity.ParseOwn(m.CredentialsNamespaces, m.CredentialsSelector); err == nil {
 			sources.OwnCredentials = allowed
 		}
+		if endpoints, err := identity.ParseEndpoints(m.IdentityEndpoints); err == nil {
+			sources.Endpoints = endpoints
+		}
 	}
 	var list clusterv1.ClusterList
 	if err := g.Client.List(ctx, &list); err != nil {
