@@ -166,9 +166,19 @@ func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
 		JoinDeadline:         s.settings.JoinDeadline,
 		ProgressDeadline:     s.settings.ProgressDeadline,
 		RolloutPaused:        s.settings.RolloutPaused,
-		Remediation:          s.settings.Remediation,
+		Remediation:          delayed(s.settings.Remediation, t.RemediationDelay),
 		RemediationHint:      s.settings.RemediationHint,
 	}
+}
+
+// delayed returns a remediation that waits for what the cloud does itself.
+func delayed(r *pool.Remediation, delay time.Duration) *pool.Remediation {
+	if r == nil || r.After >= delay {
+		return r
+	}
+	later := *r
+	later.After = delay
+	return &later
 }
 
 // targetOf returns what the driver needs to know about the pool.

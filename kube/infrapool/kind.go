@@ -218,6 +218,9 @@ type Translation[S any] struct {
 	CreateBlocked *pool.Cause
 	// Keep is what to store on the object so that its cloud objects are found when Inputs.InfraCluster and ControlPlane are gone.
 	Keep map[string]string
+	// RemediationDelay is the shortest time that a Node must have been unready for Muster to replace its machine, where the cloud heals
+	// Nodes by itself and needs that long. Zero: the cloud does not.
+	RemediationDelay time.Duration
 	// Operations are the long-running operations of the cloud in the object's status.
 	Operations []pool.Operation
 }
