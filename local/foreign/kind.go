@@ -15,8 +15,11 @@ const (
 )
 
 // first is the version of kinds that have no other. A kind that is stored in a later one is served in this one too, and has the
-// same fields there as far as they are read.
-const first = "v1beta1"
+// same fields there as far as they are read. A kind that is stored in an earlier one, such as v1alpha2, has no such version yet.
+const (
+	first   = "v1beta1"
+	earlier = "v1alpha"
+)
 
 // moveHierarchy on a definition has clusterctl move its objects with what they own. Providers set it on identities that are cluster-scoped
 // and belong to no Cluster; users set it on single objects of others.
@@ -60,8 +63,8 @@ func (k Kind) Definition() *apiextensionsv1.CustomResourceDefinition {
 		}
 	}
 	contract, versions := first+"_"+k.Version, []apiextensionsv1.CustomResourceDefinitionVersion{served(first, false), served(k.Version, true)}
-	if k.Version == first {
-		contract, versions = first, []apiextensionsv1.CustomResourceDefinitionVersion{served(first, true)}
+	if k.Version == first || strings.HasPrefix(k.Version, earlier) {
+		contract, versions = k.Version, []apiextensionsv1.CustomResourceDefinitionVersion{served(k.Version, true)}
 	}
 	if k.Older != "" {
 		contract, versions = k.Older+"_"+contract, append([]apiextensionsv1.CustomResourceDefinitionVersion{served(k.Older, false)}, versions...)
