@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -122,22 +121,16 @@ func usable(address string) error {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" ||
 		at.Fragment != "":
 		return fmt.Errorf("%q is no address of a service: want one like https://compute.%s", address, universe)
-	case at.Scheme == "http" && !loopback(at.Hostname()):
+	case at.Scheme == "http" && !cloud.Loopback(at.Hostname()):
 		return fmt.Errorf("%q is plain HTTP, where a token could be read on its way: want https, or http on a loopback address", address)
 	}
 	return nil
 }
 
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
 // onLoopback reports whether an address is one of this machine.
 func onLoopback(address string) bool {
 	at, err := url.Parse(address)
-	return err == nil && address != "" && loopback(at.Hostname())
+	return err == nil && address != "" && cloud.Loopback(at.Hostname())
 }
 
 // simulated reports whether Google's services are simulated on this machine, as in the local world. The controller's own setting alone

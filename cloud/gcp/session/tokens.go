@@ -260,7 +260,7 @@ type tokenSender struct {
 // ones that are asked in clear.
 func (s *tokenSender) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Hostname()
-	if here := loopback(host); here && !s.loopback || !here && req.URL.Scheme != "https" && !net.ParseIP(host).IsLinkLocalUnicast() {
+	if here := cloud.Loopback(host); here && !s.loopback || !here && req.URL.Scheme != "https" && !net.ParseIP(host).IsLinkLocalUnicast() {
 		return nil, astray(req)
 	}
 	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(),

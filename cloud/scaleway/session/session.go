@@ -167,12 +167,8 @@ func usable(address string) error {
 	switch {
 	case err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
 		return fmt.Errorf("%q is no address of an API: want one like %s", address, publicEndpoint)
-	case at.Scheme == "https", at.Scheme == "http" && loopback(at.Hostname()):
+	case at.Scheme == "https", at.Scheme == "http" && cloud.Loopback(at.Hostname()):
 		return nil
 	}
 	return fmt.Errorf("%q is plain HTTP, where a key could be read on its way: want https, or http on a loopback address", address)
-}
-
-func loopback(host string) bool {
-	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
 }
