@@ -179,6 +179,36 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// TestBusyPools: where Kapsule takes no other size while a pool scales, steps are conflicts until it does, and all that was asked for is
+// done.
+func TestBusyPools(t *testing.T) {
+	inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{BusyPools: true, BusyClusters: true}}, func(w *world) {
+		w.create(3)
+		if err := w.try(domain.Step{Kind: domain.Resize, Size: 4}); err != nil {
+			t.Fatal(err)
+		}
+		w.observe()
+		if err := w.try(domain.Step{Kind: domain.Resize, Size: 5}); cloud.KindOf(err) != cloud.Conflict {
+			t.Errorf("want a conflict while the pool scales, got %v", err)
+		}
+		settle()
+		o := w.observe()
+		step, stays := remove(o, 0, 2), []string{o.Instances[1].ID, o.Instances[3].ID}
+		for n := 0; ; n++ {
+			if err := w.try(step); err != nil && cloud.KindOf(err) != cloud.Conflict || n > 30 {
+				t.Fatalf("want both nodes gone after some tries, got %v after %d", err, n)
+			}
+			<-time.After(30 * time.Second)
+			if o = w.observe(); len(o.Instances) == len(stays) {
+				break
+			}
+		}
+		if got := []string{o.Instances[0].ID, o.Instances[1].ID}; !slices.Equal(got, stays) || o.Group.Size != 2 {
+			t.Errorf("want nodes %v and size 2, got %v and %d", stays, got, o.Group.Size)
+		}
+	})
+}
+
 // TestSizeWithoutAutoscaling: a maximum that was left behind by an autoscaler is no limit.
 func TestSizeWithoutAutoscaling(t *testing.T) {
 	inWorld(t, scaleway.Options{}, func(w *world) {
@@ -348,8 +378,8 @@ func TestDeletedDuringUpgrade(t *testing.T) {
 		if err := w.try(domain.Step{Kind: domain.StartProviderRollout}); err != nil {
 			t.Fatal(err)
 		}
-		if o := w.observe(); !o.ProviderRollout.Runs() || o.ProviderRollout.ByOthers {
-			t.Errorf("want an upgrade that runs, got %+v", o.ProviderRollout)
+		if o := w.observe(); !o.ProviderRollout.Runs() || o.ProviderRollout.ByOthers || o.Instances[0].Template.Content != "" {
+			t.Errorf("want an upgrade that runs, and nodes of which the version is not known, got %+v, %+v", o.ProviderRollout, o.Instances)
 		}
 		w.target.Deleting, w.target.Spec.Cluster.Ready = true, false
 		w.start(domain.Step{Kind: domain.DeleteGroup})

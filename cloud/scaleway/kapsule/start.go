@@ -190,13 +190,14 @@ func (w *writer) exactly(ctx context.Context) (*k8s.Pool, error) {
 	return is, w.memory.size.Check("pool "+w.t.name, int(is.Size), w.now, visibleWithin)
 }
 
-// remove deletes exactly the nodes of the step, one by one. Each lowers the size by one.
+// remove deletes exactly the nodes of the step, one by one. Each lowers the size by one. Where Kapsule takes no other change while it
+// deletes one, the others are left to the next pass.
 func (w *writer) remove(ctx context.Context, s pool.Step) error {
 	is, err := w.exactly(ctx)
 	if err != nil {
 		return err
 	}
-	size := int(is.Size)
+	size, begun := int(is.Size), false
 	for _, n := range w.memory.read.nodes {
 		names := func(i pool.InstanceRef) bool { return i.ID == n.ID }
 		if !n.staying() || !slices.ContainsFunc(s.Targets, names) {
@@ -209,9 +210,13 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 			size--
 			w.memory.removals.Accept(n.ID, w.now, visibleWithin)
 		}
+		if begun && cloud.KindOf(err) == cloud.Conflict {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
+		begun = true
 		w.memory.size.Note(size, w.now, nil)
 	}
 	return nil
