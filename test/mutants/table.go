@@ -31,6 +31,8 @@ const (
 	Wire      Binary = "cloud/wire"
 	// InstanceGroup are the tests of managed instance groups of Google Cloud.
 	InstanceGroup Binary = "cloud/gcp/instancegroup"
+	// Kapsule are the tests of pools of Scaleway.
+	Kapsule Binary = "cloud/scaleway/kapsule"
 )
 
 // Mutation is one mistake.
@@ -105,5 +107,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 // Table is all mutations.
 func Table() []Mutation {
 	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, callsTable, awsTable, templateTable, nodegroupTable, azureTable,
-		agentTable, nodepoolTable, instancegroupTable, kubeTable)
+		agentTable, nodepoolTable, instancegroupTable, kapsuleTable, kubeTable)
 }
