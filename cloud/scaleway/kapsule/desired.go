@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/scaleway/scaleway-sdk-go/api/k8s/v1"
+
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
@@ -37,8 +39,20 @@ func (r *reader) desire() (desired, error) {
 		return want, cloud.Invalidf(fields.Version, "%q is no Kubernetes version of the form v1.36.3", r.t.KubernetesVersion)
 	}
 	want.doc[memberVersion] = fields.Text(want.step(read, asked))
+	want.doc.keepSize(read.pool)
 	want.compare(read)
 	return want, nil
+}
+
+// keepSize leaves the maximum of an autoscaled pool at its size as long as that is above the wanted maximum: Kapsule would bring the size
+// within the bounds, and delete nodes without a drain. The autoscaler lowers the size, and the maximum follows.
+func (d doc) keepSize(is *k8s.Pool) {
+	if most, named := d[memberMax].(int64); named && is != nil && int64(is.Size) > most {
+		d[memberMax] = int64(is.Size)
+		if is.Autoscaling {
+			d[memberMax] = max(int64(is.Size), int64(is.MaxSize))
+		}
+	}
 }
 
 // step returns the version of the pool after the next step. Kapsule gives pools the version of their control plane and no other: a new pool

@@ -247,6 +247,39 @@ func TestAutoscaler(t *testing.T) {
 	}
 }
 
+// TestMaximumBelowSize: a maximum below the size is not requested before the autoscaler has made the pool smaller, because Kapsule would
+// delete nodes that nothing has drained.
+func TestMaximumBelowSize(t *testing.T) {
+	for _, ignores := range []bool{false, true} {
+		t.Run(fmt.Sprintf("ignores sizes %t", ignores), func(t *testing.T) {
+			inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{IgnoresSize: ignores}}, func(w *world) {
+				w.create(4)
+				bounds := func(most int32) func(*spec) {
+					return func(s *spec) {
+						s.Scaling = &scalewayv1.Scaling{Autoscaling: new(true), MinSize: new(int32(1)), MaxSize: new(most)}
+					}
+				}
+				for _, most := range []int32{3, 2} {
+					w.change(bounds(most))
+					w.observe()
+					w.start(domain.Step{Kind: domain.UpdateGroup})
+					if o := w.observe(); o.Group.Size != 4 || len(o.Instances) != 4 || o.Group.Max != 4 || len(o.Group.Drift) > 0 {
+						t.Errorf("maximum %d: want all 4 nodes kept, got %+v, %+v", most, o.Group, o.Instances)
+					}
+				}
+				w.byHand(sim.Autoscale, sim.Resource{Name: "pool", Size: 2})
+				if o := w.observe(); !slices.Equal(o.Group.Drift, []string{"spec.scaling.maxSize"}) {
+					t.Errorf("want the maximum lowered once the size allows it, got %v", o.Group.Drift)
+				}
+				w.start(domain.Step{Kind: domain.UpdateGroup})
+				if o := w.observe(); o.Group.Max != 2 || len(o.Instances) != 2 || len(o.Group.Drift) > 0 {
+					t.Errorf("want a maximum of 2, got %+v", o.Group)
+				}
+			})
+		})
+	}
+}
+
 // TestNormalisation: what Kapsule writes otherwise than the specification is no drift, and what it can't change is named.
 func TestNormalisation(t *testing.T) {
 	inWorld(t, scaleway.Options{}, func(w *world) {
