@@ -73,5 +73,5 @@ if [ -d charts/muster ]; then
   bin/chart
 fi
 
-# The wire shapes of the simulated clouds, from what the pinned SDKs write and read.
+# The wire shapes of the simulated clouds, from what the pinned SDKs write and read, and the tables of operations in test/specs.
 go generate ./sim/aws/shapes ./sim/azure/shapes ./sim/gcp/shapes

@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/specs"
 )
 
 type source = *awsv1.MachinePoolSource
@@ -25,6 +26,7 @@ func TestLongContractCanFail(t *testing.T) {
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
 		Cloud:             func() (cloudtest.Cloud, error) { return simaws.New(simaws.Options{Seed: 1}) },
+		Published:         specs.AWS(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Pool:              func() source { return spec(func(s *awsv1.AWSMachinePoolSpec) { s.MaxSize = 300 })(poolSource()) },
 		KubernetesVersion: "v1.25.0",

@@ -11,6 +11,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/specs"
 )
 
 func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
@@ -34,6 +35,7 @@ func TestLongContractCanFail(t *testing.T) {
 func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	s := cloudtest.Suite[specification]{
 		Cloud:             func() (cloudtest.Cloud, error) { return simazure.New(simazure.Options{Seed: 1}) },
+		Published:         specs.Azure(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
 		Pool:              func() specification { return source(mode) },
 		KubernetesVersion: version, FailureDomains: []string{"1", "2", "3"},

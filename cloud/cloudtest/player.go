@@ -1,12 +1,7 @@
 package cloudtest
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"strings"
 	"testing/synctest"
 	"time"
 
@@ -338,52 +333,4 @@ func alive(instances []pool.Instance) []pool.Instance {
 		}
 	}
 	return list
-}
-
-// tap is the wire between driver and cloud.
-type tap struct {
-	t    T
-	next http.RoundTripper
-	// published is the suite's.
-	published func(*http.Request, string) error
-	// carried says of every request so far whether bootstrap data was in it.
-	carried []bool
-	// retryAfter is put into the header of every refusal, where it is not empty.
-	retryAfter string
-}
-
-// RoundTrip carries the request. Addresses are written into logs everywhere: no secret may be in one.
-func (w *tap) RoundTrip(req *http.Request) (*http.Response, error) {
-	if leaks(req.URL.String()) {
-		w.t.Errorf("want no bootstrap data in an address, got one in %s", req.URL.Path)
-	}
-	body, err := bodyOf(req)
-	if err != nil {
-		return nil, err
-	}
-	if w.published != nil {
-		if err := w.published(req, body); err != nil {
-			w.t.Errorf("want requests as the service publishes them: %v", err)
-		}
-	}
-	text, err := url.QueryUnescape(body)
-	w.carried = append(w.carried, leaks(body) || err == nil && leaks(text))
-	reply, err := w.next.RoundTrip(req)
-	if err == nil && reply.StatusCode >= http.StatusBadRequest && w.retryAfter != "" {
-		reply.Header.Set("Retry-After", w.retryAfter)
-	}
-	return reply, err
-}
-
-// bodyOf reads the request's body and puts it back.
-func bodyOf(req *http.Request) (string, error) {
-	if req.Body == nil {
-		return "", nil
-	}
-	body, err := io.ReadAll(req.Body)
-	if err = errors.Join(err, req.Body.Close()); err != nil {
-		return "", fmt.Errorf("read the request: %w", err)
-	}
-	req.Body = io.NopCloser(strings.NewReader(string(body)))
-	return string(body), nil
 }

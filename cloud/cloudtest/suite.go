@@ -27,15 +27,22 @@ type Cloud interface {
 	Close() error
 }
 
+// Specification is what the services of a cloud publish about their operations.
+type Specification interface {
+	// Request returns what the specification has against a request and its body.
+	Request(r *http.Request, body string) error
+	// Answer returns what the specification has against the reply to a request, whose body is answer.
+	Answer(r *http.Request, body string, reply *http.Response, answer []byte) error
+}
+
 // Suite is what is particular about one cloud. S is the specification of its pools, as for cloud.Driver.
 type Suite[S any] struct {
 	// Cloud makes an empty simulated cloud, with a network and whatever else pools need.
 	Cloud func() (Cloud, error)
 	// Driver makes a driver that has seen nothing, whose requests go over the wire.
 	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
-	// Published returns what the specification that the service publishes has against a request and its body; nil where the simulator
-	// alone checks them.
-	Published func(r *http.Request, body string) error
+	// Published is what the services publish, against which requests and answers are held; nil where the simulator alone checks them.
+	Published Specification
 	// Pool makes a specification that can be met as it is, for sizes from 0 to Many, with machines of this version of
 	// Kubernetes.
 	Pool              func() S

@@ -192,7 +192,7 @@ func TestNodesThatNobodyKnows(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		inWorld(t, aws.Options{Strict: strict}, func(t *testing.T, w *world) {
 			a := aws.DefaultAccount()
-			c := config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
+			c := config(checked{w.server, w.t}, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
 			ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{Name: eksName, Version: eksVersion}))
 			n := &nodeWorld{world: w, eks: eks.NewFromConfig(c), iam: iam.NewFromConfig(c)}
 			older, _ := n.releases()
@@ -227,7 +227,8 @@ func TestNodegroupsSurvive(t *testing.T) {
 				marks: map[string]sim.Marks{}}
 			w := worldOf(t, aws.Options{Dir: dir, MachineHost: n})
 			a := aws.DefaultAccount()
-			return &nodeWorld{world: w, eks: eks.NewFromConfig(config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)), nodes: n}
+			as := config(checked{w.server, w.t}, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
+			return &nodeWorld{world: w, eks: eks.NewFromConfig(as), nodes: n}
 		}
 		w := begin()
 		ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{Name: eksName, Version: eksVersion, Token: "secret"}))

@@ -112,7 +112,7 @@ func inNodeWorld(t *testing.T, o aws.Options, f func(t *testing.T, w *nodeWorld)
 	o.Speed = 10
 	inWorldOf(t, o, n, func(t *testing.T, w *world) {
 		a := aws.DefaultAccount()
-		c := config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
+		c := config(checked{w.server, w.t}, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
 		ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{
 			Name: eksName, Version: "v" + eksVersion + ".2", Endpoint: "https://127.0.0.1:1", CA: []byte("certificates"),
 			Token:   "abcdef.0123456789abcdef",

@@ -100,7 +100,7 @@ func (x *exchange) read() (op account.Operation[request], err error) {
 	if !ok {
 		return op, wire.UnknownAction(x.Service, x.Action, x.Params.Get("Version"))
 	}
-	return op, nil
+	return op, wire.Missing(x.Call)
 }
 
 // guessService names the service of a request without a signature by its form, so that it is refused in the right words.

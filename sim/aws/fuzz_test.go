@@ -3,6 +3,7 @@ package aws_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -105,20 +106,27 @@ func send(t *testing.T, s *aws.Server, form string) int {
 	}
 	values.Set("Version", version)
 	body := values.Encode()
+	status, answer := sendForm(t, s, service, body)
+	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable &&
+		!strings.Contains(answer, "InsufficientInstanceCapacity") {
+		t.Errorf("%q: want no internal error, got\n%s", form, answer)
+	}
+	return status
+}
+
+// sendForm signs a form and sends it to a service.
+func sendForm(t *testing.T, s *aws.Server, service, body string) (status int, answer string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://simulated.aws/", strings.NewReader(body))
 	ok(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	sum := sha256.Sum256([]byte(body))
 	keys := awssdk.Credentials{AccessKeyID: aws.AccessKeyID, SecretAccessKey: aws.SecretAccessKey}
 	ok(t, v4.NewSigner().SignHTTP(t.Context(), keys, r, hex.EncodeToString(sum[:]), service, aws.Region, time.Now()))
 	resp, err := sim.Transport{Handler: s}.RoundTrip(r)
 	ok(t, err)
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode >= http.StatusInternalServerError && resp.StatusCode != http.StatusServiceUnavailable {
-		b := new(strings.Builder)
-		_ = resp.Write(b)
-		if !strings.Contains(b.String(), "InsufficientInstanceCapacity") {
-			t.Errorf("%q: want no internal error, got\n%s", form, b)
-		}
-	}
-	return resp.StatusCode
+	text, err := io.ReadAll(resp.Body)
+	ok(t, err)
+	return resp.StatusCode, string(text)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/specs"
 )
 
 // world is a simulator with the SDK's own clients, in one process and without sockets.
@@ -99,7 +100,7 @@ func worldOf(t *testing.T, o aws.Options) *world {
 		t.Fatalf("New: %v", err)
 	}
 	w := &world{t: t, server: s}
-	w.as, w.ec2, w.ssm, w.sts = clients(s, aws.DefaultAccount(), aws.Region)
+	w.as, w.ec2, w.ssm, w.sts = clients(checked{s, t}, aws.DefaultAccount(), aws.Region)
 	return w
 }
 
@@ -122,8 +123,22 @@ func config(h http.Handler, key, secret, token, region string) awssdk.Config {
 	return awssdk.Config{
 		Region: region, BaseEndpoint: awssdk.String("http://simulated.aws"),
 		Credentials: credentials.NewStaticCredentialsProvider(key, secret, token),
-		HTTPClient:  &http.Client{Transport: sim.Transport{Handler: h}}, Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
+		HTTPClient:  &http.Client{Transport: transport(h)}, Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
 	}
+}
+
+// checked is a handler whose answers are held against what AWS publishes.
+type checked struct {
+	http.Handler
+	t *testing.T
+}
+
+func transport(h http.Handler) http.RoundTripper {
+	next := sim.Transport{Handler: h}
+	if c, is := h.(checked); is {
+		return specs.AWS().Watch(next, func(err error) { c.t.Errorf("want answers as published: %v", err) })
+	}
+	return next
 }
 
 // after lets virtual time pass.

@@ -21,7 +21,7 @@ func inIAM(t *testing.T, f func(t *testing.T, here, there *iam.Client)) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		a := aws.DefaultAccount()
 		client := func(region string) *iam.Client {
-			return iam.NewFromConfig(config(w.server, a.AccessKeyID, a.SecretAccessKey, "", region))
+			return iam.NewFromConfig(config(checked{w.server, w.t}, a.AccessKeyID, a.SecretAccessKey, "", region))
 		}
 		f(t, client(aws.Region), client("us-east-1"))
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/test/specs"
 )
 
 // token is a credential that anybody could have.
@@ -65,9 +66,14 @@ func newInventory(t *testing.T, o azure.Options) *inventory {
 	return w
 }
 
+// checked returns a transport to a simulator that holds its answers against what Azure publishes.
+func checked(t testing.TB, h http.Handler) http.RoundTripper {
+	return specs.Azure().Watch(sim.Transport{Handler: h}, func(err error) { t.Errorf("want answers as published: %v", err) })
+}
+
 // Do carries requests and keeps the answers.
 func (w *inventory) Do(r *http.Request) (*http.Response, error) {
-	resp, err := sim.Transport{Handler: w.cloud}.RoundTrip(r)
+	resp, err := checked(w.T, w.cloud).RoundTrip(r)
 	w.last = resp
 	return resp, err
 }

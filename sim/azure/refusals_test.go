@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/compute"
 )
@@ -26,7 +25,7 @@ func ask(t testing.TB, c *azure.Cloud, method, path, body string, headers ...str
 			r.Header.Del(headers[i])
 		}
 	}
-	resp, err := sim.Transport{Handler: c}.RoundTrip(r)
+	resp, err := checked(t, c).RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/test/specs"
 )
 
 type doc = document.Object
@@ -95,6 +96,11 @@ func (h *host) machines() map[string]sim.Machine {
 	return out
 }
 
+// checked returns a transport to the simulator that holds its answers against what Google publishes.
+func (w *world) checked() http.RoundTripper {
+	return specs.Google().Watch(sim.Transport{Handler: w.Cloud}, func(err error) { w.Errorf("want answers as published: %v", err) })
+}
+
 // ask sends a request and returns the status and the body of the answer.
 func (w *world) ask(method, path string, body any) (int, doc) {
 	w.Helper()
@@ -112,7 +118,7 @@ func (w *world) ask(method, path string, body any) (int, doc) {
 	if w.bearer != "" {
 		r.Header.Set("Authorization", "Bearer "+w.bearer)
 	}
-	resp, err := sim.Transport{Handler: w.Cloud}.RoundTrip(r)
+	resp, err := w.checked().RoundTrip(r)
 	if err != nil {
 		w.Fatal(err)
 	}

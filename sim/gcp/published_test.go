@@ -58,10 +58,7 @@ func rows[S any](routes []project.Route[S]) []published {
 var inPath = regexp.MustCompile(`\{[^}]*\}`)
 
 func TestRoutesArePublished(t *testing.T) {
-	d, err := specs.Google()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := specs.Google()
 	stale := maps.Clone(differs)
 	for _, p := range publishedRoutes() {
 		why := ""
@@ -85,6 +82,32 @@ func TestRoutesArePublished(t *testing.T) {
 	for id := range stale {
 		t.Errorf("no route has the name %s: take it off the list", id)
 	}
+}
+
+// TestBetaIsPublished holds that what is answered in the beta of Compute Engine too is published there.
+func TestBetaIsPublished(t *testing.T) {
+	d, tried := specs.GoogleBeta(), 0
+	for _, r := range slices.Concat(versioned(compute.Routes()), versioned(catalogue.Routes())) {
+		o := d.Operation(r.id)
+		if o == nil || o.Method != r.method || inPath.ReplaceAllString(o.Path, "{}") != inPath.ReplaceAllString(r.pattern, "{}") {
+			t.Errorf("%s %s %s: want it published in the beta, got %+v", r.id, r.method, r.pattern, o)
+		}
+		tried++
+	}
+	if tried == 0 {
+		t.Error("want routes of the beta")
+	}
+}
+
+// versioned are the routes that are answered in several versions, as the beta's.
+func versioned[S any](routes []project.Route[S]) []published {
+	var out []published
+	for _, r := range routes {
+		if strings.Contains(r.Pattern, "{version}") {
+			out = append(out, published{r.Service + "." + r.Name, r.Method, strings.ReplaceAll(r.Pattern, "{version}", "beta"), r.Bucket})
+		}
+	}
+	return out
 }
 
 // TestParametersAreKnown holds the list of parameters against the simulator's code.
@@ -132,7 +155,7 @@ func TestRequestsThatAreNotPublished(t *testing.T) {
 		{"POST", pools + "/a:setSize", `{"nodeCount":1}`, ""},
 		{"POST", pools + "/a:setSizes", `{"nodeCount":1}`, "no operation is published for POST"},
 	} {
-		err := specs.GoogleRequest(httptest.NewRequest(row.method, row.path, nil), row.body)
+		err := specs.Google().Request(httptest.NewRequest(row.method, row.path, nil), row.body)
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s %s %s: want %q, got %v", row.method, row.path, row.body, row.want, err)
 		}

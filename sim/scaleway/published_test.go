@@ -13,20 +13,21 @@ import (
 	"github.com/muster-project/muster/test/specs"
 )
 
+// ofInstances is the route of another API, whose document is not held.
+const ofInstances = "ListServersTypes"
+
 // TestRoutesArePublished holds the routes against the published document: names, methods, paths, and that all answers are 200.
 func TestRoutesArePublished(t *testing.T) {
 	t.Parallel()
-	d, err := specs.Scaleway()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := specs.Scaleway()
 	for _, r := range routes {
 		o := d.Operation(r.Name)
 		switch {
+		case r.Name == ofInstances && o == nil:
 		case o == nil:
 			t.Errorf("%s is not published", r.Name)
-		case o.Method != r.Method || o.Path != r.Pattern || o.Success != http.StatusOK:
-			t.Errorf("%s %s %s: published as %s %s, %d", r.Name, r.Method, r.Pattern, o.Method, o.Path, o.Success)
+		case o.Method != r.Method || o.Path != r.Pattern || !slices.Equal(o.Success, []int{http.StatusOK}):
+			t.Errorf("%s %s %s: published as %s %s, %v", r.Name, r.Method, r.Pattern, o.Method, o.Path, o.Success)
 		case r.Mutating == (r.Method == http.MethodGet):
 			t.Errorf("%s: %s writes is %t", r.Name, r.Method, r.Mutating)
 		}
@@ -36,13 +37,13 @@ func TestRoutesArePublished(t *testing.T) {
 // TestParametersAreKnown holds that the simulator reads all parameters of the lists that it serves, and no other.
 func TestParametersAreKnown(t *testing.T) {
 	t.Parallel()
-	d, err := specs.Scaleway()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := specs.Scaleway()
 	// The service uses neither: the first is of the resources of a deleted cluster, the second has no effect.
 	want := map[string]bool{"with_additional_resources": false, "skip_drain": false}
 	for _, r := range routes {
+		if r.Name == ofInstances {
+			continue
+		}
 		for name := range d.Operation(r.Name).Query {
 			if _, unused := want[name]; !unused {
 				want[name] = true

@@ -3,23 +3,19 @@ package specs
 import (
 	_ "embed" // the table
 	"net/http"
-	"sync"
+	"strings"
 )
 
-// scalewayTable is what Published makes of the OpenAPI document of Scaleway's Kubernetes API.
+// scalewayTable is what FromOpenAPI makes of the OpenAPI document of Scaleway's Kubernetes API.
 //
 //go:embed scaleway.json
 var scalewayTable []byte
 
-// Scaleway returns the operations of Scaleway's Kubernetes API.
-var Scaleway = sync.OnceValues(func() (*Discovery, error) { return newDiscovery(scalewayTable) })
-
-// ScalewayRequest returns what the published document of Scaleway's Kubernetes API does not have of a request, and what it demands that the
-// request does not have.
-func ScalewayRequest(r *http.Request, body string) error {
-	d, err := Scaleway()
-	if err != nil {
-		return err
+// Scaleway reads the operations of Scaleway's Kubernetes API, once. Types of machines are of another API, whose document it lacks.
+var Scaleway = once(func() (*Specification, error) {
+	s, err := fromDocuments(scalewayTable)
+	if err == nil {
+		s.unpublished = func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/instance/") }
 	}
-	return d.request(r, body)
-}
+	return s, err
+})

@@ -52,7 +52,7 @@ func TestScalewayRequest(t *testing.T) {
 		{"DELETE", region + "/nodes/n", "", "needs the parameter skip_drain"},
 		{"POST", region + "/nodes/n/replace", "{}", "no operation is published"},
 	} {
-		err := ScalewayRequest(httptest.NewRequest(row.method, row.path, nil), row.body)
+		err := Scaleway().Request(httptest.NewRequest(row.method, row.path, nil), row.body)
 		if got := ""; err != nil {
 			got = err.Error()
 			if row.want == "" || !strings.Contains(got, row.want) {

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/specs"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
@@ -32,6 +33,7 @@ func suite() cloudtest.Suite[source] {
 			server, err := newCloud(version)
 			return managed{Server: server}, err
 		},
+		Published: specs.AWS(),
 		Driver: func(wire http.RoundTripper) (cloud.Driver[source], error) {
 			return newDriver(wire, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true })
 		},

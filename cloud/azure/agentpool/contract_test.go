@@ -14,6 +14,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/specs"
 )
 
 func TestContract(t *testing.T) { suite(containerservice.Behavior{}).Run(t) }
@@ -49,6 +50,7 @@ func suite(b containerservice.Behavior) cloudtest.Suite[source] {
 			made, err := newCloud(version, b)
 			return managed{made}, err
 		},
+		Published:         specs.Azure(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Pool:              managedPool,
 		KubernetesVersion: version,

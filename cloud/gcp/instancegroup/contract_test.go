@@ -36,7 +36,7 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 			return placed{made, len(zones) == 1}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
-		Published:         specs.GoogleRequest,
+		Published:         specs.Google(),
 		Pool:              func() specification { return source(zones...) },
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" }),

@@ -30,7 +30,7 @@ func suite() cloudtest.Suite[source] {
 			return managed{made}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
-		Published:         specs.GoogleRequest,
+		Published:         specs.Google(),
 		Pool:              zonal,
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") }),

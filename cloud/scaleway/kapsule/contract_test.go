@@ -37,6 +37,7 @@ func suite(b scaleway.Behavior) cloudtest.Suite[source] {
 			made, err := newCloud(scaleway.Options{Behavior: b})
 			return patient{made}, err
 		},
+		Published:         specs.Scaleway(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Published:         published,
 		Pool:              managedPool,

@@ -865,3 +865,31 @@ type WarmPoolConfiguration struct {
 	PoolState                string               `json:",omitempty" xml:"PoolState,omitempty"`
 	Status                   string               `json:",omitempty" xml:"Status,omitempty"`
 }
+
+// Required are the parameters that a request for an operation must have.
+var Required = map[string][]string{
+	"CreateAutoScalingGroup":              {"AutoScalingGroupName", "MaxSize", "MinSize"},
+	"UpdateAutoScalingGroup":              {"AutoScalingGroupName"},
+	"DeleteAutoScalingGroup":              {"AutoScalingGroupName"},
+	"SetDesiredCapacity":                  {"AutoScalingGroupName", "DesiredCapacity"},
+	"TerminateInstanceInAutoScalingGroup": {"ShouldDecrementDesiredCapacity"},
+	"AttachInstances":                     {"AutoScalingGroupName"},
+	"DetachInstances":                     {"AutoScalingGroupName", "ShouldDecrementDesiredCapacity"},
+	"CreateOrUpdateTags":                  {"Tags"},
+	"DeleteTags":                          {"Tags"},
+	"PutLifecycleHook":                    {"AutoScalingGroupName", "LifecycleHookName"},
+	"DescribeLifecycleHooks":              {"AutoScalingGroupName"},
+	"DeleteLifecycleHook":                 {"AutoScalingGroupName", "LifecycleHookName"},
+	"CompleteLifecycleAction":             {"AutoScalingGroupName", "LifecycleActionResult", "LifecycleHookName"},
+	"RecordLifecycleActionHeartbeat":      {"AutoScalingGroupName", "LifecycleHookName"},
+	"SuspendProcesses":                    {"AutoScalingGroupName"},
+	"ResumeProcesses":                     {"AutoScalingGroupName"},
+	"StartInstanceRefresh":                {"AutoScalingGroupName"},
+	"DescribeInstanceRefreshes":           {"AutoScalingGroupName"},
+	"CancelInstanceRefresh":               {"AutoScalingGroupName"},
+	"RollbackInstanceRefresh":             {"AutoScalingGroupName"},
+	"SetInstanceProtection":               {"AutoScalingGroupName", "InstanceIds", "ProtectedFromScaleIn"},
+	"SetInstanceHealth":                   {"HealthStatus", "InstanceId"},
+	"EnterStandby":                        {"AutoScalingGroupName", "ShouldDecrementDesiredCapacity"},
+	"ExitStandby":                         {"AutoScalingGroupName"},
+}

@@ -2448,3 +2448,15 @@ type VpcIpv6CidrBlockAssociation struct {
 	Ipv6Pool             *string            `json:",omitempty" xml:"ipv6Pool,omitempty"`
 	NetworkBorderGroup   *string            `json:",omitempty" xml:"networkBorderGroup,omitempty"`
 }
+
+// Required are the parameters that a request for an operation must have.
+var Required = map[string][]string{
+	"CreateLaunchTemplate":         {"LaunchTemplateData", "LaunchTemplateName"},
+	"CreateLaunchTemplateVersion":  {"LaunchTemplateData"},
+	"DeleteLaunchTemplateVersions": {"LaunchTemplateVersion"},
+	"RunInstances":                 {"MaxCount", "MinCount"},
+	"TerminateInstances":           {"InstanceId"},
+	"GetConsoleOutput":             {"InstanceId"},
+	"CreateTags":                   {"ResourceId", "Tag"},
+	"DeleteTags":                   {"ResourceId"},
+}

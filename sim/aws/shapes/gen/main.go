@@ -2,7 +2,7 @@
 //
 // It reads the serializers and deserializers of the SDK in the module cache, takes from them the name that every field has on
 // the wire, and writes plain structs with those names as tags. The simulator thus speaks exactly what the SDK speaks without
-// importing it.
+// importing it. It also writes the operations with what they require and declare, for test/specs.
 package main
 
 import (
@@ -56,15 +56,20 @@ var services = []service{
 }
 
 func main() {
+	all := map[string]operation{}
 	for _, s := range services {
-		if err := generate(s); err != nil {
+		if err := generate(s, all); err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)
 			os.Exit(1)
 		}
 	}
+	if err := writeOperations(all); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
 }
 
-func generate(s service) error {
+func generate(s service, all map[string]operation) error {
 	dir, version, err := moduleDir("github.com/aws/aws-sdk-go-v2/service/" + s.name)
 	if err != nil {
 		return err
@@ -73,7 +78,10 @@ func generate(s service) error {
 	if err != nil {
 		return err
 	}
-	out, err := m.write(s, version)
+	if err := m.published(s, dir, all); err != nil {
+		return err
+	}
+	out, err := m.write(s, version, all)
 	if err != nil {
 		return err
 	}

@@ -401,3 +401,34 @@ type UpdateAssumeRolePolicyInput struct {
 // UpdateAssumeRolePolicyOutput is the service's shape of that name.
 type UpdateAssumeRolePolicyOutput struct {
 }
+
+// Required are the parameters that a request for an operation must have.
+var Required = map[string][]string{
+	"CreateRole":                    {"AssumeRolePolicyDocument", "RoleName"},
+	"GetRole":                       {"RoleName"},
+	"DeleteRole":                    {"RoleName"},
+	"TagRole":                       {"RoleName", "Tags"},
+	"UntagRole":                     {"RoleName", "TagKeys"},
+	"ListRoleTags":                  {"RoleName"},
+	"UpdateAssumeRolePolicy":        {"PolicyDocument", "RoleName"},
+	"PutRolePermissionsBoundary":    {"PermissionsBoundary", "RoleName"},
+	"DeleteRolePermissionsBoundary": {"RoleName"},
+	"CreateServiceLinkedRole":       {"AWSServiceName"},
+	"AttachRolePolicy":              {"PolicyArn", "RoleName"},
+	"DetachRolePolicy":              {"PolicyArn", "RoleName"},
+	"ListAttachedRolePolicies":      {"RoleName"},
+	"PutRolePolicy":                 {"PolicyDocument", "PolicyName", "RoleName"},
+	"GetRolePolicy":                 {"PolicyName", "RoleName"},
+	"DeleteRolePolicy":              {"PolicyName", "RoleName"},
+	"ListRolePolicies":              {"RoleName"},
+	"CreatePolicy":                  {"PolicyDocument", "PolicyName"},
+	"GetPolicy":                     {"PolicyArn"},
+	"DeletePolicy":                  {"PolicyArn"},
+	"GetPolicyVersion":              {"PolicyArn", "VersionId"},
+	"CreateInstanceProfile":         {"InstanceProfileName"},
+	"GetInstanceProfile":            {"InstanceProfileName"},
+	"DeleteInstanceProfile":         {"InstanceProfileName"},
+	"AddRoleToInstanceProfile":      {"InstanceProfileName", "RoleName"},
+	"RemoveRoleFromInstanceProfile": {"InstanceProfileName", "RoleName"},
+	"ListInstanceProfilesForRole":   {"RoleName"},
+}

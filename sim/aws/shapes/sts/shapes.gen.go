@@ -73,3 +73,8 @@ type Tag struct {
 	Key   *string `json:",omitempty" query:"Key" xml:"-"`
 	Value *string `json:",omitempty" query:"Value" xml:"-"`
 }
+
+// Required are the parameters that a request for an operation must have.
+var Required = map[string][]string{
+	"AssumeRole": {"RoleArn", "RoleSessionName"},
+}

@@ -1,5 +1,6 @@
 // Command gen reads the models of Azure's SDK and writes what bodies of requests may hold: for each type its members,
-// and what each of them is. Requests are held against it as the service does, which refuses members that it does not know.
+// and what each of them is. Requests are held against it as the service does, which refuses members that it does not know. It also writes
+// the operations that the simulator serves as the SDK requests them, for test/specs.
 package main
 
 import (
@@ -17,21 +18,23 @@ import (
 	"strings"
 )
 
-// source is a module of the SDK in the version that is required, and the bodies that are read from it.
+// source is a module of the SDK, at a version where none is required, and the bodies and operations that are read from it.
 type source struct {
-	module, out string
-	roots       []string
+	module, version string
+	// out is the file of the shapes of the bodies, "" for none.
+	out   string
+	roots []string
+	// service is the simulator's name of the service; types is true if test/specs holds the types of its bodies too.
+	service    string
+	types      bool
+	operations []string
 }
 
-var sources = []source{
-	{"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8", "compute.json", []string{
-		"VirtualMachineScaleSet", "VirtualMachineScaleSetUpdate", "VirtualMachineScaleSetVM", "VirtualMachineUpdate",
-		"VirtualMachineScaleSetVMInstanceRequiredIDs",
-	}},
-	{"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6", "containerservice.json", []string{
-		"ManagedCluster", "AgentPool", "TagsObject", "AgentPoolDeleteMachinesParameter",
-	}},
-}
+// sdk is where the modules are.
+const sdk = "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/"
+
+// specs is where the table of operations is written.
+const specs = "../../../test/specs/azure.json"
 
 var scalars = map[string]string{
 	"string": "string", "bool": "bool", "int32": "int", "int64": "int", "float32": "number", "float64": "number", "any": "any",
@@ -39,28 +42,50 @@ var scalars = map[string]string{
 }
 
 func main() {
+	to := table{Operations: map[string]operation{}, Types: map[string]map[string]string{}}
 	for _, s := range sources {
-		if err := s.run(); err != nil {
+		if err := s.run(&to); err != nil {
 			log.Fatal(err)
 		}
 	}
+	if err := to.write(specs); err != nil {
+		log.Fatal(err)
+	}
 }
 
-func (s source) run() error {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", s.module).Output()
+// dir is where the module's sources are.
+func (s source) dir() (string, error) {
+	if s.version == "" {
+		out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", sdk+s.module).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	download := exec.Command("go", "mod", "download", "-json", sdk+s.module+"@"+s.version)
+	download.Dir = os.TempDir() // what is not required stays out of go.sum
+	out, err := download.Output()
 	if err != nil {
-		return fmt.Errorf("find the SDK: %w", err)
+		return "", err
 	}
-	sdk := strings.TrimSpace(string(dir))
-	g := &generator{fields: map[string]map[string]string{}, readOnly: map[string]bool{}, enums: map[string][]string{},
-		names: map[string]map[string]string{}}
-	if err := g.models(filepath.Join(sdk, "models.go")); err != nil {
+	var at struct{ Dir string }
+	return at.Dir, json.Unmarshal(out, &at)
+}
+
+func (s source) run(to *table) error {
+	dir, err := s.dir()
+	if err != nil {
+		return fmt.Errorf("find %s: %w", s.module, err)
+	}
+	g := &generator{fields: map[string]map[string]string{}, readOnly: map[string]bool{}, required: map[string]bool{},
+		enums: map[string][]string{}, names: map[string]map[string]string{}}
+	if err := g.models(filepath.Join(dir, "models.go")); err != nil {
 		return err
 	}
-	if err := g.constants(filepath.Join(sdk, "constants.go")); err != nil {
+	if err := g.constants(filepath.Join(dir, "constants.go")); err != nil {
 		return err
 	}
-	if err := g.members(filepath.Join(sdk, "models_serde.go")); err != nil {
+	if err := g.members(filepath.Join(dir, "models_serde.go")); err != nil {
+		return err
+	}
+	if err := g.operations(s, dir, to); err != nil || s.out == "" {
 		return err
 	}
 	shapes := map[string]map[string]string{}
@@ -74,11 +99,12 @@ func (s source) run() error {
 	return os.WriteFile(s.out, append(b, '\n'), 0o644)
 }
 
-// generator holds what the sources say: the fields of types, those that are read only, values of enumerations, and the names
-// that members have in JSON.
+// generator holds what the sources say: the fields of types, those that are read only or required, values of enumerations, and the
+// names that members have in JSON.
 type generator struct {
 	fields   map[string]map[string]string
 	readOnly map[string]bool
+	required map[string]bool
 	enums    map[string][]string
 	names    map[string]map[string]string
 }
@@ -102,6 +128,7 @@ func (g *generator) models(path string) error {
 			for _, name := range f.Names {
 				fields[name.Name] = typeOf(f.Type)
 				g.readOnly[spec.Name.Name+"."+name.Name] = strings.HasPrefix(f.Doc.Text(), "READ-ONLY")
+				g.required[spec.Name.Name+"."+name.Name] = strings.HasPrefix(f.Doc.Text(), "REQUIRED")
 			}
 		}
 		g.fields[spec.Name.Name] = fields

@@ -1,0 +1,4 @@
+package azure
+
+// Routes are all operations.
+func Routes() []route { return allRoutes }

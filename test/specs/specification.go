@@ -1,0 +1,168 @@
+package specs
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Specification holds the operations that a cloud's services publish.
+type Specification struct {
+	operations map[string]*Operation
+	// find returns the operation of a request, nil where none is published.
+	find func(r *http.Request, body string) *Operation
+	// unpublished are requests that services answer although no operation is published for them, each with the reason.
+	unpublished func(r *http.Request) bool
+	// err is why the specification could not be read: every request is answered with it.
+	err error
+}
+
+// once returns a function that reads a specification at its first call.
+func once(read func() (*Specification, error)) func() *Specification {
+	return sync.OnceValue(func() *Specification {
+		s, err := read()
+		if err != nil {
+			return &Specification{err: err}
+		}
+		return s
+	})
+}
+
+// Operation is one that a service publishes.
+type Operation struct {
+	// ID begins with the service: compute.instanceTemplates.get. Path has a name in braces for each part that a request chooses; "*" before
+	// it is one of several parts.
+	ID, Method, Path string
+	// Version is that of the API which the specification describes, "" where the path says it.
+	Version string
+	// Query are the parameters behind the path, and whether a request must have them.
+	Query map[string]bool
+	// Headers are the conditions that a request can have: If-Match and If-None-Match.
+	Headers []string
+	// Success are the codes of accepted requests; none where they are not published.
+	Success []int
+	// Errors are the codes of the errors that the operation declares; none where they are not published.
+	Errors []string
+	// Required are the members that the body must have at its top, Members those that it can have; none where body has them.
+	Required, Members []string
+	// body and answer are the names of the schemas of the bodies, "" for none.
+	body, answer string
+	parts        []string
+	from         *types
+}
+
+// types are the schemas of a service.
+type types struct {
+	schemas map[string]*schema
+	// nulls is true if a member that is null counts as one that is left out.
+	nulls bool
+	// common are the parameters that all operations have.
+	common func(name string) bool
+	// since returns the version from which on a member is published that the schemas lack, "" where that is unknown.
+	since func(schema, member string) string
+	// shown are members of answers that the schemas lack, by schema and name.
+	shown map[string]bool
+}
+
+// Operation returns the operation with an ID, nil where none is published.
+func (s *Specification) Operation(id string) *Operation { return s.operations[id] }
+
+// IDs returns the names of the operations of a service, in order.
+func (s *Specification) IDs(service string) []string {
+	var out []string
+	for id := range s.operations {
+		if strings.HasPrefix(id, service+".") {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Request returns what the specification does not have of a request: its method and path, a parameter, a member of its body. It also
+// returns what the specification demands and the request does not have.
+func (s *Specification) Request(r *http.Request, body string) error {
+	if s.err != nil {
+		return s.err
+	}
+	o := s.find(r, body)
+	switch {
+	case o != nil:
+		return o.request(r, body)
+	case s.unpublished(r):
+		return nil
+	}
+	return fmt.Errorf("no operation is published for %s %s", r.Method, r.URL.Path)
+}
+
+// Answer returns what the specification does not have of the reply to a request: its status, the code of an error, a member of its body,
+// which is answer.
+func (s *Specification) Answer(r *http.Request, body string, reply *http.Response, answer []byte) error {
+	if s.err != nil {
+		return s.err
+	}
+	o := s.find(r, body)
+	if o == nil {
+		return nil
+	}
+	var err error
+	switch {
+	case reply.StatusCode >= http.StatusBadRequest:
+		err = o.refusal(reply.Header, answer)
+	case len(o.Success) > 0 && !slices.Contains(o.Success, reply.StatusCode):
+		err = fmt.Errorf("status %d is not one of %v", reply.StatusCode, o.Success)
+	case o.answer != "" && len(answer) > 0:
+		err = o.document(string(answer), o.answer, reading(""))
+	}
+	if err != nil {
+		return fmt.Errorf("the answer of %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// request holds a request against the operation.
+func (o *Operation) request(r *http.Request, body string) error {
+	query := r.URL.Query()
+	if err := o.parameters(query, r.Header); err != nil {
+		return fmt.Errorf("%s %w", o.ID, err)
+	}
+	var err error
+	switch {
+	case body == "" && len(o.Required) == 0:
+		return nil
+	case o.Members != nil:
+		err = o.members(r, body)
+	case o.body == "":
+		err = errors.New("it has no body")
+	default:
+		err = o.document(body, o.body, writing(o, query.Get("api-version")))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// parameters holds the parameters behind the path and the conditions against the operation.
+func (o *Operation) parameters(query url.Values, h http.Header) error {
+	for name := range query {
+		if _, own := o.Query[name]; !own && !o.from.common(name) {
+			return fmt.Errorf("has no parameter %s", name)
+		}
+	}
+	for name, required := range o.Query {
+		if required && !query.Has(name) {
+			return fmt.Errorf("needs the parameter %s", name)
+		}
+	}
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if h.Get(name) != "" && !slices.Contains(o.Headers, name) {
+			return fmt.Errorf("has no header %s", name)
+		}
+	}
+	return nil
+}
