@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 )
@@ -202,7 +203,11 @@ var namespaceOf = map[string]string{"compute": "Microsoft.Compute", "containerse
 // address says where the operation that was begun can be looked at.
 func (x *exchange) address(h http.Header, a *arm.Answer) {
 	at := x.Base() + "/subscriptions/" + x.Vars["sub"] + "/providers/" + namespaceOf[x.route.Service] + "/locations/" + a.Op.Location
-	query := a.Op.ID + "?p=" + a.Op.ID + "&api-version=" + x.Query.Get("api-version")
+	spoken := x.Query.Get("api-version")
+	if x.route.Service == "containerservice" {
+		spoken = containerservice.OperationsVersion
+	}
+	query := a.Op.ID + "?p=" + a.Op.ID + "&api-version=" + spoken + signature(a.Op)
 	h.Set("Azure-AsyncOperation", at+"/operations/"+query)
 	if a.Status == http.StatusAccepted {
 		result := at + "/operations/" + query + "&monitor=true"
@@ -211,7 +216,17 @@ func (x *exchange) address(h http.Header, a *arm.Answer) {
 		}
 		h.Set("Location", result)
 	}
-	h.Set("Retry-After", "10")
+	if x.route.Service == "compute" {
+		h.Set("Azure-AsyncNotification", "Enabled")
+	}
+}
+
+// signature returns the parameters by which Azure signs the address of an operation: the time in ticks, a certificate, a signature and a
+// hash. They make an address more than 3,000 characters long.
+func signature(op *arm.Operation) string {
+	const epoch = 621355968000000000 // ticks of 100 nanoseconds from year 1 to 1970
+	filler := strings.Repeat(strings.ReplaceAll(op.ID, "-", "_"), 72)
+	return "&t=" + strconv.FormatInt(epoch+op.Start.UnixNano()/100, 10) + "&c=MII" + filler[:2500] + "&s=" + filler[:342] + "&h=" + filler[:43]
 }
 
 // identify puts the headers on an answer by which requests are told apart.

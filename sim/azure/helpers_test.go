@@ -139,7 +139,7 @@ func (w *inventory) create(mode, name string, capacity int,
 
 // finish waits for an operation.
 func finish[R any](w *inventory, p *runtime.Poller[R]) (R, error) {
-	return p.PollUntilDone(w.Context(), &runtime.PollUntilDoneOptions{Frequency: time.Second})
+	return p.PollUntilDone(w.Context(), &runtime.PollUntilDoneOptions{Frequency: 10 * time.Second})
 }
 
 func (w *inventory) patch(name string, u armcompute.VirtualMachineScaleSetUpdate) (armcompute.VirtualMachineScaleSet, error) {

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/eks"
+	"github.com/muster-project/muster/sim/aws/iam"
 	azurecompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/sim/evidence"
@@ -24,7 +26,8 @@ var update = flag.Bool("update", false, "write the tables of docs/evidence.md")
 
 // beliefs are the rows by the folder that declares them.
 var beliefs = map[string]func() []evidence.Row{
-	"sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/eks": eks.Beliefs, "sim/azure/compute": azurecompute.Beliefs,
+	"sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/ec2": ec2.Beliefs, "sim/aws/eks": eks.Beliefs, "sim/aws/iam": iam.Beliefs,
+	"sim/azure/compute":          azurecompute.Beliefs,
 	"sim/azure/containerservice": containerservice.Beliefs, "sim/gcp/compute": gcpcompute.Beliefs, "sim/gcp/container": container.Beliefs,
 	"sim/scaleway": scaleway.Beliefs,
 }

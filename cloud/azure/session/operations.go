@@ -18,14 +18,27 @@ type Poller interface {
 	ResumeToken() (string, error)
 }
 
-// Hint is the token by which an operation that was begun can be looked at again, also by another process; not ok when it has ended
-// already, or gives none. It is worth a request to learn the words of a failure, and nothing else.
+// Hint returns the token by which an operation that was begun can be read again, also by another process; not ok when it has ended
+// already, or has none. It is worth a request for the text of a failure, and nothing else. Of the SDK's token it keeps the one address that
+// Poll uses: Azure signs addresses, which makes each more than 3,000 characters long, and the token is kept in the status of an object.
 func Hint(p Poller) (token string, ok bool) {
 	if p == nil || p.Done() {
 		return "", false
 	}
 	token, err := p.ResumeToken()
+	if at := addressOf(token); err == nil && at != "" {
+		token = tokenOf(at)
+	}
 	return token, err == nil && token != ""
+}
+
+// tokenOf returns the token of an operation with an address, in the form in which the SDK keeps it.
+func tokenOf(at string) string {
+	token, err := json.Marshal(map[string]any{"token": map[string]string{"asyncURL": at}})
+	if err != nil {
+		return ""
+	}
+	return string(token)
 }
 
 // Outcome is what one look at an operation has shown.

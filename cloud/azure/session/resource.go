@@ -84,15 +84,10 @@ func (s *Session) decoded(reply *http.Response) (ResourceReply, error) {
 	return out, nil
 }
 
-// operationHint returns the token of an operation as Poll takes it: the form in which the SDK keeps it.
+// operationHint returns the token of an operation as Poll takes it; empty where a reply began none.
 func operationHint(h http.Header) string {
-	at := h.Get("Azure-AsyncOperation")
-	if at == "" {
-		return ""
+	if at := h.Get("Azure-AsyncOperation"); at != "" {
+		return tokenOf(at)
 	}
-	token, err := json.Marshal(map[string]any{"token": map[string]string{"asyncURL": at}})
-	if err != nil {
-		return ""
-	}
-	return string(token)
+	return ""
 }

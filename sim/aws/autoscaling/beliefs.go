@@ -19,6 +19,13 @@ func Beliefs() []evidence.Row {
 		evidence.Assumed("An instance that was terminated out of band is replaced").Declared("sim.GroupBehavior.RecreatesInstances"),
 		evidence.Documented("Earlier instance refreshes are listed with their status", "DescribeInstanceRefreshes", sdk).
 			Declared("sim.GroupBehavior.RecordsRollouts"),
+		evidence.Documented("Properties that an update leaves out stay as they are", "UpdateAutoScalingGroup", sdk),
+		evidence.Documented("Another launch template changes no instance that runs", "UpdateAutoScalingGroup", sdk),
+		evidence.Documented("A lifecycle hook waits 3600 seconds by default, and 30 to 7200 by its heartbeat timeout",
+			"PutLifecycleHookInput.HeartbeatTimeout", sdk),
+		evidence.Documented("A group that exists is refused with AlreadyExists, an activity that runs with ScalingActivityInProgress",
+			"deserializers of CreateAutoScalingGroup and UpdateAutoScalingGroup", sdk),
+		evidence.Documented("A request without a required parameter is refused", "validators", sdk),
 		evidence.Assumed("Only instances in service or in standby can be protected"),
 	)
 }

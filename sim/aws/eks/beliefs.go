@@ -12,6 +12,12 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("A node group does not return to an earlier version", "UpdateNodegroupVersion", sdk),
 		evidence.Documented("Exactly one of maxUnavailable and maxUnavailablePercentage is set, and maxUnavailable is at most 100",
 			"NodegroupUpdateConfig", sdk),
+		evidence.Documented("A node group without a launch template gets none, and one with it keeps its ID or name: only versions change",
+			"CreateNodegroup", sdk),
+		evidence.Documented("A request with the same clientRequestToken creates no second node group", "CreateNodegroupInput.ClientRequestToken",
+			sdk),
+		evidence.Documented("A change of the configuration is an update with an ID, and the group continues to work",
+			"UpdateNodegroupConfig", sdk),
 		evidence.Assumed("The Auto Scaling group exists only after EKS has created it").Declared("sim.GroupBehavior.CompletedLater"),
 		evidence.Assumed("A failed update returns the node group to its earlier version"),
 	)

@@ -43,9 +43,7 @@ func (op *Operation) Forgotten(now time.Time) bool {
 // Answer returns the reply to a request for the operation's status.
 func (op *Operation) Answer(x *Call) (*Answer, error) {
 	d := document.Object{"name": op.ID, "startTime": Stamp(op.Start), "status": op.Status}
-	if op.Running() {
-		x.Header.Set("Retry-After", "10")
-	} else {
+	if !op.Running() {
 		d["endTime"] = Stamp(op.End)
 	}
 	if op.Trouble != nil {

@@ -4,10 +4,36 @@ import "github.com/muster-project/muster/sim/evidence"
 
 // Beliefs returns the behaviour of scale sets that drivers rely on.
 func Beliefs() []evidence.Row {
+	const (
+		sdk = "armcompute v8.3.0"
+		// modify and latest are the same scenario of a Uniform scale set, recorded in 2023 in version 2020-06-01 and in 2024 in 2023-09-01.
+		modify = "Azure/azure-cli: hybrid_2020_09_01/test_vmss_create_and_modify"
+		latest = "Azure/azure-cli: vm/latest/test_vmss_create_and_modify"
+	)
 	return evidence.Of("Scale sets",
 		evidence.Assumed("Machines of a uniform scale set show the tags that they were created with").
 			Switch("azure.Options.LiveTags", "the current tags of the scale set"),
 		evidence.Documented("latestModelApplied shows whether a machine has the current model",
-			"VirtualMachineScaleSetVMProperties.LatestModelApplied", "armcompute v8.3.0"),
+			"VirtualMachineScaleSetVMProperties.LatestModelApplied", sdk),
+		evidence.Recorded("A PUT of an existing scale set is answered with 200, state Updating and Azure-AsyncOperation, without Location",
+			modify),
+		evidence.Recorded("Properties that a PUT leaves out keep their values: one with location and sku alone scales", modify),
+		evidence.Recorded("The deletion of a scale set or of machines is answered with 202, no body, Azure-AsyncOperation and Location", modify),
+		evidence.Recorded("The address in Location has monitor=true and is answered with 200 and no body after the operation", modify),
+		evidence.Recorded("An operation shows name, startTime and status InProgress, and endTime once it has ended", modify),
+		evidence.Recorded("Neither an accepted request nor the status of its operation has a header Retry-After", modify),
+		evidence.Recorded("Addresses of operations are signed and more than 3,000 characters long", latest),
+		evidence.Recorded("The instance view counts machines by provisioning state; without extensions it has no member extensions", modify),
+		evidence.Recorded("Machines of a Uniform scale set are named SET_ID, their computers by the prefix and six digits", modify),
+		evidence.Recorded("A machine shows the version of its image in exactVersion, and its size in sku and hardwareProfile", modify),
+		evidence.Recorded("The list of a subscription writes resource groups in capital letters", latest),
+		evidence.Recorded("A scale set has an etag, a number in quotes, and shows it in the header ETag too", latest),
+		evidence.Recorded("overprovision true and doNotRunExtensionsOnOverprovisionedVMs false are defaults of Uniform scale sets", latest),
+		evidence.Recorded("platformFaultDomainCount 1 and constrainedMaximumCapacity false are defaults of Flexible scale sets", latest),
+		evidence.Recorded("timeCreated is shown of the scale set and in its profile", latest),
+		evidence.Recorded("What does not exist is refused with 404 ResourceNotFound by Resource Manager",
+			"Azure/azure-service-operator: Test_AKS_ManagedCluster_20260501_CRUD"),
+		evidence.Documented("A PUT of a scale set is accepted with 200 or 201, a deletion with 200, 202 or 204",
+			"VirtualMachineScaleSetsClient.BeginCreateOrUpdate and BeginDelete", sdk),
 	)
 }

@@ -106,9 +106,11 @@ func defaults(d document.Object) {
 	if flexible {
 		document.Preset(d, "properties.platformFaultDomainCount", float64(1))
 		document.Preset(d, "properties.singlePlacementGroup", false)
+		document.Preset(d, "properties.constrainedMaximumCapacity", false)
 	} else {
 		document.Preset(d, "properties.singlePlacementGroup", true)
 		document.Preset(d, "properties.overprovision", true)
+		document.Preset(d, "properties.doNotRunExtensionsOnOverprovisionedVMs", false)
 		count := float64(5)
 		if len(document.Items(d, "zones")) > 0 {
 			count = 1
@@ -314,10 +316,13 @@ func (w *scaleSets) setInstanceView(x *arm.Call) (*arm.Answer, error) {
 	for _, code := range sortedKeys(counts) {
 		summary = append(summary, document.Object{"code": code, "count": counts[code]})
 	}
-	return arm.OK(document.Object{
-		"virtualMachine": document.Object{"statusesSummary": summary}, "extensions": []any{},
-		"statuses": []any{provisioningStatus(s.State, s.Trouble, w.Now)}, "orchestrationServices": orchestration(s),
-	}), nil
+	view := document.Object{
+		"virtualMachine": document.Object{"statusesSummary": summary}, "statuses": []any{provisioningStatus(s.State, s.Trouble, w.Now)},
+	}
+	if services := orchestration(s); len(services) > 0 {
+		view["orchestrationServices"] = services
+	}
+	return arm.OK(view), nil
 }
 
 // listSetSKUs says what sizes a scale set could have.

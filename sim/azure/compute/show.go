@@ -100,7 +100,7 @@ func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 	}
 	document.Place(d, "properties.latestModelApplied", m.Model == s.Model)
 	document.Place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")
-	document.Place(d, "properties.hardwareProfile", document.Object{})
+	document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Size})
 	if n := document.Under(m.Profile, "networkProfile"); n != nil {
 		document.Place(d, "properties.networkProfileConfiguration",
 			document.Object{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})
@@ -134,7 +134,7 @@ func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
 	storage := document.Copied(document.Under(m.Profile, "storageProfile"))
 	if storage != nil {
 		disk := document.Under(storage, "osDisk")
-		disk["name"] = m.Name + "_OsDisk_1_" + strings.ReplaceAll(m.UID, "-", "")
+		disk["name"] = m.diskPrefix() + "_OsDisk_1_" + strings.ReplaceAll(m.UID, "-", "")
 		document.Place(disk, "managedDisk.id", arm.ResourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks",
 			document.Text(disk, "name")))
 		for _, data := range document.Objects(storage, "dataDisks") {
@@ -142,7 +142,7 @@ func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
 			if document.Text(data, "createOption") == "Attach" {
 				continue
 			}
-			data["name"] = m.Name + "_disk" + itoa(lun+2) + "_" + strings.ReplaceAll(m.UID, "-", "")
+			data["name"] = m.diskPrefix() + "_disk" + itoa(lun+2) + "_" + strings.ReplaceAll(m.UID, "-", "")
 			data["toBeDetached"] = false
 		}
 		if v := document.Text(storage, "imageReference.version"); v != "" {
@@ -151,6 +151,14 @@ func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
 		p["storageProfile"] = storage
 	}
 	return p
+}
+
+// diskPrefix returns what the names of a machine's disks begin with: in a Uniform scale set its name comes first.
+func (m *machine) diskPrefix() string {
+	if set, uniform := strings.CutSuffix(m.Name, "_"+m.Instance); uniform {
+		return set + "_" + m.Name
+	}
+	return m.Name
 }
 
 // extensionsOf are the extensions of a machine, as resources of its own.

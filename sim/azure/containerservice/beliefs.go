@@ -5,8 +5,9 @@ import "github.com/muster-project/muster/sim/evidence"
 // Beliefs returns the behaviour of AKS that drivers rely on.
 func Beliefs() []evidence.Row {
 	const (
-		sdk = "armcontainerservice v6.6.0"
-		aso = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20250801_CRUD"
+		sdk   = "armcontainerservice v6.6.0"
+		aso   = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20250801_CRUD"
+		later = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20260501_CRUD"
 	)
 	return evidence.Of("AKS",
 		evidence.Recorded("Managed clusters and agent pools show no eTag, also in versions where it is documented", aso).
@@ -25,6 +26,12 @@ func Beliefs() []evidence.Row {
 		evidence.Recorded("scaleDownMode Delete is the default", aso),
 		evidence.Recorded("orchestratorVersion is shown where the request names none", aso),
 		evidence.Recorded("maxAgentPools of a managed cluster is 100", aso),
+		evidence.Recorded("The PUT that creates a managed cluster is answered with 201, state Creating and Azure-AsyncOperation", later),
+		evidence.Recorded("Addresses of operations are signed and name version 2025-03-01, whatever version the request names", later),
+		evidence.Recorded("Neither an accepted request nor the status of its operation has a header Retry-After", later),
+		evidence.Recorded("An agent pool that AKS does not size shows no member enableAutoScaling", later),
+		evidence.Recorded("Empty labels and tags of a request are shown as empty objects", later),
+		evidence.Recorded("An agent pool shows nodeImageVersion and currentOrchestratorVersion while it is created", later),
 		evidence.Documented("A node has 30 minutes to drain by default; the upgrade fails after them",
 			"AgentPoolUpgradeSettings.DrainTimeoutInMinutes", sdk),
 		evidence.Documented("The percentage of maxSurge is rounded up", "AgentPoolUpgradeSettings.MaxSurge", sdk),

@@ -37,7 +37,7 @@ func poolDefaults(d document.Object) {
 	for path, v := range map[string]any{
 		"count": float64(1), "osDiskSizeGB": float64(128), "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": float64(250),
 		"type":          typeScaleSets,
-		"scaleDownMode": "Delete", "enableAutoScaling": false, "enableNodePublicIP": false, "mode": modeUser, "osType": "Linux",
+		"scaleDownMode": "Delete", "enableNodePublicIP": false, "mode": modeUser, "osType": "Linux",
 		"enableFIPS":                false,
 		"powerState.code":           powerRunning,
 		"securityProfile.sshAccess": "LocalUser", "securityProfile.enableVTPM": false, "securityProfile.enableSecureBoot": false,

@@ -15,6 +15,9 @@ var versions = []string{
 	"2026-01-02-preview", "2026-03-01", "2026-05-01",
 }
 
+// OperationsVersion is the version in the addresses of operations, whatever version a request names.
+const OperationsVersion = "2025-03-01"
+
 const (
 	groupPath   = "/subscriptions/{sub}/resourcegroups/{rg}/providers/microsoft.containerservice/managedclusters"
 	clusterPath = groupPath + "/{cluster}"

@@ -13,6 +13,8 @@ func Beliefs() []evidence.Row {
 		evidence.Recorded("status.isStable is true at rest", pool),
 		evidence.Recorded("currentActions counts every action, with zeros", pool),
 		evidence.Recorded("A group has a fingerprint", pool),
+		evidence.Recorded("Version v1 shows serviceAccount, updatePolicy.minReadySec and status.stateful.isStateful, which its description lacks",
+			pool),
 		evidence.Documented("The group recreates a failed instance by default", policy+".DefaultActionOnFailure", sdk).
 			Declared("sim.GroupBehavior.RecreatesInstances"),
 		evidence.Documented("By default a repair forces no update of the template", policy+".ForceUpdateOnRepair", sdk),
