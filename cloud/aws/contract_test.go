@@ -9,7 +9,11 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
 )
@@ -25,7 +29,10 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud:             func() (cloudtest.Cloud, error) { return simaws.New(simaws.Options{Seed: 1}) },
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			return simaws.New(simaws.Options{Seed: 1, Switches: on})
+		},
+		Switches:          evidence.Switches(core.Beliefs(), autoscaling.Beliefs()),
 		Published:         specs.AWS(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Pool:              func() source { return spec(func(s *awsv1.AWSMachinePoolSpec) { s.MaxSize = 300 })(poolSource()) },

@@ -26,7 +26,9 @@ func TestContractWithLeastPermissions(t *testing.T) {
 	}
 	bound.Contract(t, permissions.Options{}, bound.ByContract, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()
-		s.Cloud = func() (cloudtest.Cloud, error) { return a.Bind(simaws.New(simaws.Options{Seed: 1})) }
+		s.Cloud = func(on sim.Switches) (cloudtest.Cloud, error) {
+			return a.Bind(simaws.New(simaws.Options{Seed: 1, Switches: on}))
+		}
 		s.Driver = func(wire http.RoundTripper) (cloud.Driver[source], error) {
 			return aws.New(aws.Options{Base: wire, Config: func(_ context.Context, region string) (awssdk.Config, error) {
 				settings := config(region)

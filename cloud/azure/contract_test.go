@@ -8,7 +8,11 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
@@ -34,7 +38,10 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	s := cloudtest.Suite[specification]{
-		Cloud:             func() (cloudtest.Cloud, error) { return simazure.New(simazure.Options{Seed: 1}) },
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			return simazure.New(simazure.Options{Seed: 1, Switches: on})
+		},
+		Switches:          evidence.Switches(core.Beliefs(), compute.Beliefs()),
 		Published:         specs.Azure(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
 		Pool:              func() specification { return source(mode) },

@@ -45,7 +45,7 @@ type player[S any] struct {
 // player makes a fresh cloud with a driver on it.
 func (st *stage[S]) player(t T) player[S] {
 	t.Helper()
-	made, err := st.suite.Cloud()
+	made, err := st.suite.Cloud(st.suite.on)
 	if err != nil {
 		t.Fatalf("make the simulated cloud: %v", err)
 	}

@@ -37,8 +37,10 @@ type Specification interface {
 
 // Suite is what is particular about one cloud. S is the specification of its pools, as for cloud.Driver.
 type Suite[S any] struct {
-	// Cloud makes an empty simulated cloud, with a network and whatever else pools need.
-	Cloud func() (Cloud, error)
+	// Cloud makes an empty simulated cloud, with a network and whatever else pools need, and with the switches that are on.
+	Cloud func(on sim.Switches) (Cloud, error)
+	// Switches are those of the services that pools are made of.
+	Switches []sim.Switch
 	// Driver makes a driver that has seen nothing, whose requests go over the wire.
 	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
 	// Published is what the services publish, against which requests and answers are held; nil where the simulator alone checks them.
@@ -80,6 +82,9 @@ type Suite[S any] struct {
 	Secondary []string
 	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
 	SteadyReads int
+
+	// on are the switches that are on.
+	on sim.Switches
 }
 
 // T is what a case needs of a test, so that a suite can be shown to fail.
@@ -97,7 +102,8 @@ type Case[S any] struct {
 	play func(player[S])
 }
 
-// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own. With -short it leaves out
+// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own, and those that need no fault
+// once more under some of the switches. With -short it leaves out
 // those that play other cases many times over, which take most of the time.
 func (s Suite[S]) Run(t *testing.T) {
 	for _, c := range Cases[S]() {
@@ -108,6 +114,7 @@ func (s Suite[S]) Run(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { s.Play(t, c) })
 		})
+		s.runSwitched(t, c)
 	}
 }
 

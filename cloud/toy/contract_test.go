@@ -11,6 +11,8 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/cloud/toy"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
 	"github.com/muster-project/muster/test/long"
@@ -33,8 +35,12 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud:             func() (cloudtest.Cloud, error) { made, err := newCloud(); return patient{made}, err },
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			made, err := newCloud(on...)
+			return patient{made}, err
+		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire), nil },
+		Switches:          evidence.Switches(core.Beliefs()),
 		Pool:              func() source { return pool(func(*toy.Spec) {}) },
 		KubernetesVersion: version,
 		Changed:           with(func(s *toy.Spec) { s.MachineType = "large" }),
@@ -79,8 +85,8 @@ func with(change func(*toy.Spec)) func(source) source {
 }
 
 // newCloud makes a simulated cloud with a cluster.
-func newCloud() (*simtoy.Cloud, error) {
-	made, err := simtoy.New(simtoy.Options{Seed: 1})
+func newCloud(on ...sim.Switch) (*simtoy.Cloud, error) {
+	made, err := simtoy.New(simtoy.Options{Seed: 1, Switches: on})
 	if err != nil {
 		return nil, err
 	}

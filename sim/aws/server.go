@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/aws/eks"
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/core"
 )
@@ -30,6 +32,8 @@ type Options struct {
 	Strict bool
 	// Limits are the throttling buckets; nil means DocumentedLimits, an empty one no throttling.
 	Limits Limits
+	// Switches are those of docs/evidence.md that are on.
+	Switches sim.Switches
 }
 
 // Server is a simulated AWS. It is an http.Handler for all its services and regions at once.
@@ -54,7 +58,7 @@ type Server struct {
 // New makes a simulated AWS and powers on again what ran when the directory was last used.
 func New(o Options) (*Server, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: known()})
+		Known: known(), Switches: o.Switches, Beliefs: slices.Concat(core.Beliefs(), autoscaling.Beliefs(), eks.Beliefs())})
 	if err != nil {
 		return nil, err
 	}

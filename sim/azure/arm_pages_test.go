@@ -39,7 +39,7 @@ func TestPagesOfAChangingList(t *testing.T) {
 			for _, id := range c.lists[min(page, len(c.lists)-1)] {
 				all = append(all, document.Object{"id": strings.Trim(string(id), "."), "name": string(id)})
 			}
-			answer, err := (&arm.Core{State: &core.State{PageLimit: 1}}).Paged(x, all)
+			answer, err := (&arm.Core{State: &core.State{Environment: &core.Environment{}, PageLimit: 1}}).Paged(x, all)
 			if err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
@@ -66,7 +66,7 @@ func TestPagesOfALongList(t *testing.T) {
 	for next := "https://management.azure.com/list"; next != ""; {
 		x := &arm.Call{Call: core.Call{Request: httptest.NewRequest("GET", next, nil)}}
 		x.Query = x.Request.URL.Query()
-		answer, err := (&arm.Core{State: &core.State{}}).Paged(x, all)
+		answer, err := (&arm.Core{State: &core.State{Environment: &core.Environment{}}}).Paged(x, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestPagesOfALongList(t *testing.T) {
 	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
 		t.Errorf("want all %d resources once, got %d", len(all), len(got))
 	}
-	if _, err := (&arm.Core{State: &core.State{}}).Paged(&arm.Call{Call: core.Call{Query: url.Values{"$skiptoken": {"x"}}}}, all); err == nil {
+	if _, err := (&arm.Core{State: &core.State{Environment: &core.Environment{}}}).Paged(&arm.Call{Call: core.Call{Query: url.Values{"$skiptoken": {"x"}}}}, all); err == nil {
 		t.Error("want a link that names no place refused")
 	}
 }

@@ -184,7 +184,7 @@ func (x *exchange) write(w http.ResponseWriter, a *arm.Answer) {
 		w.WriteHeader(a.Status)
 		return
 	}
-	b, err := json.Marshal(a.Body)
+	b, err := json.Marshal(core.Shown(x.cloud.Environment, a.Body))
 	if err != nil {
 		x.writeError(w, arm.ToError(err))
 		return

@@ -48,7 +48,7 @@ func newInventory(c *Cloud) *inventory {
 		Core: base, compute: compute.New(base),
 		assignments: core.NewTable[assignment]("role-assignment/"), secrets: core.NewTable[Application]("application/"),
 	}
-	w.containers = containerservice.New(base, w.compute, c.behavior)
+	w.containers = containerservice.New(base, w.compute)
 	w.environment = &environment{base, w.compute, w.containers, w.secrets}
 	w.roles = &roles{base, w.assignments, w.environment}
 	return w

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/muster-project/muster/sim"
@@ -27,19 +28,15 @@ type Options struct {
 	Seed uint64
 	// Limits are the throttling buckets; nil means DocumentedLimits, an empty one no throttling.
 	Limits Limits
-	// LiveTags lets machines of uniform scale sets show the scale set's tags of now instead of those they were made with.
-	LiveTags bool
-	// AKS is how AKS behaves where that is not certain.
-	AKS containerservice.Behavior
+	// Switches are those of docs/evidence.md that are on.
+	Switches sim.Switches
 }
 
 // Cloud is a simulated Azure. It is an http.Handler for Resource Manager and the token endpoints at once.
 type Cloud struct {
 	*core.Cloud[*inventory]
 	*core.Limits[core.Rate]
-	buckets  core.Buckets
-	liveTags bool
-	behavior containerservice.Behavior
+	buckets core.Buckets
 	// guarded is true if tokens are checked.
 	guarded bool
 
@@ -56,7 +53,7 @@ type Cloud struct {
 // New makes a simulated Azure and powers on again what ran when the directory was last used.
 func New(o Options) (*Cloud, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: known()})
+		Known: known(), Switches: o.Switches, Beliefs: slices.Concat(core.Beliefs(), compute.Beliefs(), containerservice.Beliefs())})
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +63,7 @@ func New(o Options) (*Cloud, error) {
 	if o.Limits == nil {
 		o.Limits = DocumentedLimits()
 	}
-	c := &Cloud{Limits: core.NewLimits(o.Limits), subscriptions: o.Subscriptions, liveTags: o.LiveTags, behavior: o.AKS,
-		guarded: len(o.Applications) > 0}
+	c := &Cloud{Limits: core.NewLimits(o.Limits), subscriptions: o.Subscriptions, guarded: len(o.Applications) > 0}
 	if len(o.Applications) == 0 {
 		o.Applications = []Application{DefaultApplication()}
 	}
@@ -101,7 +97,7 @@ func (w *inventory) seed(o Options) {
 
 // settings are what the inventory and its earlier states share.
 func (c *Cloud) settings() arm.Settings {
-	return arm.Settings{LiveTags: c.liveTags, TenantOf: func(sub string) string {
+	return arm.Settings{TenantOf: func(sub string) string {
 		if s := c.subscription(sub); s != nil {
 			return s.TenantID
 		}

@@ -1,13 +1,16 @@
 package core
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/evidence"
 )
 
 // Options are those that every simulated cloud has.
@@ -20,6 +23,9 @@ type Options struct {
 	Speed float64
 	// Seed is where IDs and chances come from.
 	Seed uint64
+	// Switches are those of Beliefs that are on.
+	Switches sim.Switches
+	Beliefs  []evidence.Row
 	// BodyLimit bounds a request.
 	BodyLimit int64
 	// Known are the names that the rules of faults can match.
@@ -57,12 +63,18 @@ type Base struct {
 
 // Open opens the state. Time stands still until Run.
 func Open(o Options) (*Base, error) {
+	known := evidence.Switches(o.Beliefs)
+	for _, one := range o.Switches {
+		if !slices.Contains(known, one) {
+			return nil, fmt.Errorf("switch %q: want one of %q", one, known)
+		}
+	}
 	store, err := OpenStore(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	seed := sim.Seed(o.Seed)
-	b := &Base{Environment: &Environment{Seed: seed, Faults: sim.NewFaults(seed, o.Known), Host: o.MachineHost},
+	b := &Base{Environment: &Environment{Seed: seed, Faults: sim.NewFaults(seed, o.Known), Host: o.MachineHost, Switches: o.Switches},
 		Store: store, bodyLimit: o.BodyLimit}
 	b.Environment.Speed.Set(o.Speed)
 	b.alarm = NewAlarm(b.ring)

@@ -22,12 +22,18 @@ type List[T any] struct {
 	// Sorted is true if the items are in the order of their keys. Tokens then name the last key that was returned. Otherwise they name the
 	// last items that were returned, and their number.
 	Sorted bool
+	// Reversed returns the list from its end to its begin.
+	Reversed bool
 }
 
 // Page returns the page of a list that begins where a token says, and the token of the next page. An empty token is that of the first page,
 // and is returned with the last; a size of zero is everything at once. What comes and goes between two pages, or between two reads of
 // different age, neither repeats nor hides other items. The error is ErrToken.
 func Page[T any](l List[T], token string, size int) (page []T, next string, err error) {
+	if l.Reversed {
+		l.Items = slices.Clone(l.Items)
+		slices.Reverse(l.Items)
+	}
 	resume, name := l.afterMarks, l.marks
 	if l.Sorted {
 		resume, name = l.afterKey, l.lastKey
@@ -53,7 +59,13 @@ func (l List[T]) afterKey(token string) (int, error) {
 	if err != nil {
 		return 0, ErrToken
 	}
-	return sort.Search(len(l.Items), func(i int) bool { return l.Key(l.Items[i]) > string(last) }), nil
+	return sort.Search(len(l.Items), func(i int) bool {
+		if key := l.Key(l.Items[i]); l.Reversed {
+			return key < string(last)
+		} else {
+			return key > string(last)
+		}
+	}), nil
 }
 
 // lastKey returns the token behind a page of a sorted list.

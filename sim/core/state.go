@@ -13,6 +13,8 @@ type Environment struct {
 	Seed   sim.Seed
 	Speed  sim.Speed
 	Faults *sim.Faults
+	// Switches are those that are on.
+	Switches sim.Switches
 	// Host runs what is inside machines; nil leaves them empty.
 	Host sim.MachineHost
 }

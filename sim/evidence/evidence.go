@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/sim"
 )
 
 // Grade ranks the source of a row, the strongest first.
@@ -34,9 +36,11 @@ type Row struct {
 	Grade             Grade
 	// Source names the recording, the page or SDK comment with its version, or the client. It is empty for assumptions.
 	Source string
-	// Field is a field of the simulator, such as "containerservice.Behavior.ETags". A switch has another answer, Other; a field without one
-	// declares the behaviour to callers.
-	Field, Other string
+	// By is the switch that makes the simulator give another plausible answer, Other.
+	By    sim.Switch
+	Other string
+	// Field is the field by which the simulator declares the behaviour to its callers, such as "sim.GroupBehavior.Bootstraps".
+	Field string
 }
 
 // Recorded returns a row whose behaviour a recording shows.
@@ -57,9 +61,9 @@ func Observed(behavior, client string) Row {
 // Assumed returns a row without a source.
 func Assumed(behavior string) Row { return Row{Behavior: behavior, Grade: GradeAssumed} }
 
-// Switch names the field that makes the simulator give another plausible answer.
-func (r Row) Switch(field, other string) Row {
-	r.Field, r.Other = field, other
+// Switch names the switch that makes the simulator give another plausible answer.
+func (r Row) Switch(by sim.Switch, other string) Row {
+	r.By, r.Other = by, other
 	return r
 }
 
@@ -77,6 +81,16 @@ func Of(service string, rows ...Row) []Row {
 	return rows
 }
 
+// Switches returns the switches of rows.
+func Switches(rows ...[]Row) (out []sim.Switch) {
+	for _, r := range slices.Concat(rows...) {
+		if r.By != "" {
+			out = append(out, r.By)
+		}
+	}
+	return out
+}
+
 // Check returns an error for a row that lacks a part, or that another row repeats.
 func Check(rows []Row) error {
 	seen := map[string]bool{}
@@ -87,8 +101,8 @@ func Check(rows []Row) error {
 			return fmt.Errorf("%q: want a service and a behaviour", key)
 		case (r.Source == "") != (r.Grade == GradeAssumed):
 			return fmt.Errorf("%q: every grade but %s has a source, got %q", key, GradeAssumed, r.Source)
-		case r.Other != "" && r.Field == "":
-			return fmt.Errorf("%q: want the field that switches to the other answer", key)
+		case (r.Other == "") != (r.By == ""):
+			return fmt.Errorf("%q: want a switch and its other answer, got %q and %q", key, r.By, r.Other)
 		case seen[key]:
 			return fmt.Errorf("%q: the row exists twice", key)
 		}
@@ -134,7 +148,7 @@ func countLine(name string, rows []Row) string {
 	byGrade, switches := map[Grade]int{}, 0
 	for _, r := range rows {
 		byGrade[r.Grade]++
-		if r.Other != "" {
+		if r.By != "" {
 			switches++
 		}
 	}
@@ -147,11 +161,12 @@ func countLine(name string, rows []Row) string {
 
 // field returns the last column of a row.
 func (r Row) field() string {
-	switch {
-	case r.Other != "":
-		return "`" + r.Field + "`: " + r.Other
-	case r.Field != "":
-		return "declared by `" + r.Field + "`"
+	var parts []string
+	if r.By != "" {
+		parts = append(parts, "`"+string(r.By)+"`: "+r.Other)
 	}
-	return "-"
+	if r.Field != "" {
+		parts = append(parts, "declared by `"+r.Field+"`")
+	}
+	return cmp.Or(strings.Join(parts, "; "), "-")
 }

@@ -59,7 +59,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		writeError(w, e)
 	default:
-		write(w, out)
+		write(w, c.Environment, out)
 	}
 	x.Log(code)
 }
@@ -123,8 +123,8 @@ func (x *exchange) Failed(f sim.Fault) error {
 }
 
 // write sends an answer.
-func write(w http.ResponseWriter, a *project.Answer) {
-	b, err := json.Marshal(a.Body)
+func write(w http.ResponseWriter, e *core.Environment, a *project.Answer) {
+	b, err := json.Marshal(core.Shown(e, a.Body))
 	if err != nil {
 		writeError(w, project.ToError(err))
 		return

@@ -24,7 +24,7 @@ type inventory struct {
 func newInventory(c *Cloud) *inventory {
 	base := project.NewCore(c.Environment)
 	w := &inventory{Core: base, compute: compute.New(base), accounts: core.NewTable[Account]("account/")}
-	w.container = container.New(base, w.compute, c.behaviour)
+	w.container = container.New(base, w.compute)
 	return w
 }
 

@@ -1,6 +1,8 @@
 package gcp
 
 import (
+	"slices"
+
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/gcp/compute"
@@ -25,8 +27,8 @@ type Options struct {
 	Seed uint64
 	// Limits are the quotas of requests; nil means DocumentedLimits, an empty one no quotas.
 	Limits Limits
-	// GKE is where GKE is not the same everywhere; the zero value is GKE as its recorded traffic shows it.
-	GKE container.Behaviour
+	// Switches are those of docs/evidence.md that are on.
+	Switches sim.Switches
 }
 
 // Cloud is a simulated Google Cloud. It is an http.Handler for Compute Engine and the token endpoint at once.
@@ -41,15 +43,14 @@ type Cloud struct {
 	// GKE is what a user or GKE itself does to clusters by hand.
 	GKE container.Console
 
-	behaviour container.Behaviour
-	asked     Asked
-	windows   map[string]window
+	asked   Asked
+	windows map[string]window
 }
 
 // New makes a simulated Google Cloud and powers on again what ran when the directory was last used.
 func New(o Options) (*Cloud, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: known()})
+		Known: known(), Switches: o.Switches, Beliefs: slices.Concat(core.Beliefs(), compute.Beliefs(), container.Beliefs())})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func New(o Options) (*Cloud, error) {
 	if o.Limits == nil {
 		o.Limits = DocumentedLimits()
 	}
-	c := &Cloud{Limits: core.NewLimits(o.Limits), projects: o.Projects, guarded: len(o.Accounts) > 0, behaviour: o.GKE}
+	c := &Cloud{Limits: core.NewLimits(o.Limits), projects: o.Projects, guarded: len(o.Accounts) > 0}
 	c.Cloud = core.NewCloud(base, c.load, func(_ string, w *inventory) { w.seed(o) })
 	c.console = console{Console: compute.NewConsole(c.byCompute), cloud: c}
 	c.GKE = container.NewConsole(c.byContainer)

@@ -70,15 +70,15 @@ func assumed() []evidence.Row {
 	return []evidence.Row{
 		evidence.Assumed("A resize that is refused during an upgrade is answered with transient_state and current_state"),
 		evidence.Assumed("Machines that can't be created put the pool into warning with error_message").
-			Switch("scaleway.Behavior.ShowsFailedNodes", "nodes with the status creation_error and error_message"),
+			Switch(ShowsFailedNodes, "nodes with the status creation_error and error_message"),
 		evidence.Assumed("Pools can be changed while their cluster is created or updated").
-			Switch("scaleway.Behavior.BusyClusters", "refused with transient_state"),
+			Switch(BusyClusters, "refused with transient_state"),
 		evidence.Assumed("A pool that scales can be given another size").
-			Switch("scaleway.Behavior.BusyPools", "refused with transient_state"),
+			Switch(BusyPools, "refused with transient_state"),
 		evidence.Assumed("A size within the bounds is taken also with autoscaling").
-			Switch("scaleway.Behavior.IgnoresSize", "ignored"),
+			Switch(IgnoresSize, "ignored"),
 		evidence.Assumed("A node that can't be drained is deleted after 10 minutes").
-			Switch("scaleway.Behavior.WaitsForDrains", "kept until it is drained"),
+			Switch(WaitsForDrains, "kept until it is drained"),
 		evidence.Assumed("Nodes join without user data").Declared("sim.GroupBehavior.Bootstraps"),
 		evidence.Assumed("UpgradePool is refused with transient_state while the pool scales"),
 		evidence.Assumed("A pool whose nodes do not become Ready within 15 minutes is in warning"),

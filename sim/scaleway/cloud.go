@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/sim"
@@ -41,8 +42,8 @@ type Options struct {
 	Quota map[string]int
 	// Versions of Kubernetes that are offered, the newest first; nil means some of each minor version from 1.31 to 1.36.
 	Versions []string
-	// Behavior chooses among plausible answers.
-	Behavior Behavior
+	// Switches are those of docs/evidence.md that are on.
+	Switches sim.Switches
 }
 
 // Cloud is the simulated cloud, an http.Handler.
@@ -58,7 +59,7 @@ type Cloud struct {
 // New opens a simulated cloud.
 func New(o Options) (*Cloud, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: core.Known(routes, Zones())})
+		Known: core.Known(routes, Zones()), Switches: o.Switches, Beliefs: slices.Concat(core.Beliefs(), Beliefs())})
 	if err != nil {
 		return nil, err
 	}

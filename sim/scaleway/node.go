@@ -38,7 +38,7 @@ func (w *region) nodesOf(p *managed.Pool) []node {
 			staying++
 		}
 	}
-	if p.Lacking == nil || !w.options.Behavior.ShowsFailedNodes || p.State == managed.Deleting {
+	if p.Lacking == nil || !w.Switches.On(ShowsFailedNodes) || p.State == managed.Deleting {
 		return out
 	}
 	for n := staying; n < p.Count; n++ {

@@ -12,15 +12,15 @@ func idOf(p *managed.Pool) string { return document.Text(p.Doc, "id") }
 
 // open refuses a change of a pool in a state that allows none. A resize waits for more.
 func (w *region) open(c *managed.Cluster, p *managed.Pool, resize bool) error {
-	status, b := w.poolStatus(p), w.options.Behavior
+	status := w.poolStatus(p)
 	switch cluster := w.clusterStatus(c); {
 	case cluster == "locked":
 		return locked("cluster", c.Key)
 	case status == "locked":
 		return locked("pool", idOf(p))
-	case status == "deleting", resize && (status == "upgrading" || b.BusyPools && status == "scaling"):
+	case status == "deleting", resize && (status == "upgrading" || w.Switches.On(BusyPools) && status == "scaling"):
 		return transient("pool", idOf(p), status)
-	case cluster == "deleting", b.BusyClusters && (cluster == "creating" || cluster == "updating"):
+	case cluster == "deleting", w.Switches.On(BusyClusters) && (cluster == "creating" || cluster == "updating"):
 		return transient("cluster", c.Key, cluster)
 	}
 	return nil
@@ -34,7 +34,7 @@ func createPool(x *exchange, w *region, c *managed.Cluster) (any, error) {
 	switch status := w.clusterStatus(c); {
 	case status == "locked":
 		return nil, locked("cluster", c.Key)
-	case status == "deleting", w.options.Behavior.BusyClusters && status != "ready" && status != "pool_required":
+	case status == "deleting", w.Switches.On(BusyClusters) && status != "ready" && status != "pool_required":
 		return nil, transient("cluster", c.Key, status)
 	}
 	if err := addPool(w, c, body); err != nil {

@@ -41,7 +41,7 @@ func (w *region) renewed(p *managed.Pool) int {
 
 // trouble returns why nodes of a pool do not come, as the pool shows it.
 func (w *region) trouble(p *managed.Pool) *managed.Failure {
-	if p.Lacking != nil && !w.options.Behavior.ShowsFailedNodes {
+	if p.Lacking != nil && !w.Switches.On(ShowsFailedNodes) {
 		return p.Lacking
 	}
 	return p.Failure

@@ -89,7 +89,7 @@ func newSpec(w *region, c *managed.Cluster, body poolBody) (managed.Spec, error)
 	if body.RootVolumeSize != nil {
 		spec.Doc["root_volume_size"] = *body.RootVolumeSize
 	}
-	if w.options.Behavior.WaitsForDrains {
+	if w.Switches.On(WaitsForDrains) {
 		spec.Drain.Limit = endless
 	}
 	body.mark(&spec)
@@ -140,7 +140,7 @@ func change(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec, 
 	if body.Autoscaling != nil {
 		next.Autoscaled = *body.Autoscaling
 	}
-	ignored := next.Type == external || w.options.Behavior.IgnoresSize && next.Autoscaled && p.Autoscaled
+	ignored := next.Type == external || w.Switches.On(IgnoresSize) && next.Autoscaled && p.Autoscaled
 	if !ignored {
 		next.Count = given(next.Count, body.Size)
 	}

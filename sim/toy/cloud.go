@@ -25,6 +25,8 @@ type Options struct {
 	Seed  uint64
 	// Limits of requests by bucket; nil means DocumentedLimits.
 	Limits map[string]core.Rate
+	// Switches are those of core.Beliefs that are on.
+	Switches sim.Switches
 }
 
 // The buckets of requests.
@@ -50,7 +52,7 @@ type Cloud struct {
 // New opens a simulated cloud.
 func New(o Options) (*Cloud, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: core.Known(routes, Zones())})
+		Known: core.Known(routes, Zones()), Switches: o.Switches, Beliefs: core.Beliefs()})
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,8 @@ func page[T any](x *exchange, w *region, name string, all []T, key func(T) strin
 	if w.PageLimit > 0 {
 		size = min(size, w.PageLimit)
 	}
-	items, next, err := core.Page(core.List[T]{Items: all, Key: key, Sorted: true}, x.Query.Get("pageToken"), size)
+	items, next, err := core.Page(core.List[T]{Items: all, Key: key, Sorted: true,
+		Reversed: w.Switches.On(core.ReversesLists)}, x.Query.Get("pageToken"), size)
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "InvalidBody", "The page token is not valid.")
 	}

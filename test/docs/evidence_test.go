@@ -3,10 +3,12 @@ package docs
 import (
 	"flag"
 	"go/ast"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/iam"
 	azurecompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	simcore "github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
 	gcpcompute "github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
@@ -26,8 +29,8 @@ var update = flag.Bool("update", false, "write the tables of docs/evidence.md")
 
 // beliefs are the rows by the folder that declares them.
 var beliefs = map[string]func() []evidence.Row{
-	"sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/ec2": ec2.Beliefs, "sim/aws/eks": eks.Beliefs, "sim/aws/iam": iam.Beliefs,
-	"sim/azure/compute":          azurecompute.Beliefs,
+	"sim/core": simcore.Beliefs, "sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/ec2": ec2.Beliefs, "sim/aws/eks": eks.Beliefs,
+	"sim/aws/iam": iam.Beliefs, "sim/azure/compute": azurecompute.Beliefs,
 	"sim/azure/containerservice": containerservice.Beliefs, "sim/gcp/compute": gcpcompute.Beliefs, "sim/gcp/container": container.Beliefs,
 	"sim/scaleway": scaleway.Beliefs,
 }
@@ -40,18 +43,19 @@ func allBeliefs() (all []evidence.Row) {
 	return all
 }
 
-// behavior matches the names of structs whose fields choose or declare a behaviour.
+// behavior matches the names of structs whose fields declare a behaviour.
 var behavior = regexp.MustCompile(`^\w*Behaviou?r$`)
 
-// TestEvidence holds that docs/evidence.md has the rows of the simulators, that every row names its source, and that every field of the
-// simulators by which a behaviour is chosen or declared has a row. With -args -update it writes the tables.
+// TestEvidence holds that docs/evidence.md has the rows of the simulators, that every row names its source, that every assumption has a
+// switch, and that every switch and every field of the simulators by which a behaviour is declared has a row. With -args -update it writes
+// the tables.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	rows := allBeliefs()
 	if err := evidence.Check(rows); err != nil {
 		t.Error(err)
 	}
-	fields, folders := declaredInSim(t)
+	fields, switches, folders := declaredInSim(t)
 	for _, folder := range folders {
 		if beliefs[folder] == nil {
 			t.Errorf("%s declares Beliefs: add it to the folders of this test", folder)
@@ -59,14 +63,17 @@ func TestEvidence(t *testing.T) {
 	}
 	listed := map[string]bool{}
 	for _, r := range rows {
-		listed[r.Field] = true
-		if _, exists := fields[r.Field]; r.Field != "" && !exists {
-			t.Errorf("%s: %s: the simulators have no field %s", r.Service, r.Behavior, r.Field)
+		listed[r.Field], listed[string(r.By)] = true, true
+		if r.Grade == evidence.GradeAssumed && r.By == "" && r.Service != "Scaleway" {
+			t.Errorf("%s: %s: want a switch with the other plausible answer", r.Service, r.Behavior)
+		}
+		if r.Field != "" && !slices.Contains(fields, r.Field) || r.By != "" && !slices.Contains(switches, string(r.By)) {
+			t.Errorf("%s: %s: the simulators have no %q or %q", r.Service, r.Behavior, r.Field, r.By)
 		}
 	}
-	for field, isBehavior := range fields {
-		if isBehavior && !listed[field] {
-			t.Errorf("%s: want a row of the behaviour in Beliefs of the simulator", field)
+	for _, name := range slices.Concat(fields, switches) {
+		if !listed[name] {
+			t.Errorf("%s: want a row of the behaviour in Beliefs of the simulator", name)
 		}
 	}
 	checkPage(t, evidence.Markdown(rows))
@@ -115,11 +122,10 @@ func checkPage(t *testing.T, tables string) {
 	}
 }
 
-// declaredInSim returns the fields of the structs of the simulators that are named Behavior or Options, as "package.Type.Field", true for
-// those of behaviour, and the folders with a function Beliefs.
-func declaredInSim(t *testing.T) (fields map[string]bool, folders []string) {
+// declaredInSim returns the fields of the structs of the simulators that are named Behavior, as "package.Type.Field", the values of
+// constants of type sim.Switch, and the folders with a function Beliefs.
+func declaredInSim(t *testing.T) (fields, switches, folders []string) {
 	t.Helper()
-	fields = map[string]bool{}
 	files := os.DirFS(root)
 	err := fs.WalkDir(files, "sim", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".gen.go") {
@@ -136,7 +142,8 @@ func declaredInSim(t *testing.T) (fields map[string]bool, folders []string) {
 					folders = append(folders, filepath.Dir(file))
 				}
 			case *ast.GenDecl:
-				fieldsOf(d, parsed.Name.Name, fields)
+				fields = append(fields, fieldsOf(d, parsed.Name.Name)...)
+				switches = append(switches, switchesOf(d)...)
 			}
 		}
 		return nil
@@ -144,30 +151,50 @@ func declaredInSim(t *testing.T) (fields map[string]bool, folders []string) {
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("want functions Beliefs in sim, got %v, %v", folders, err)
 	}
-	return fields, folders
+	return fields, switches, folders
 }
 
-// fieldsOf adds the fields of the structs of a declaration.
-func fieldsOf(d *ast.GenDecl, pkg string, fields map[string]bool) {
+// fieldsOf returns the fields of the structs of a declaration that declare a behaviour.
+func fieldsOf(d *ast.GenDecl, pkg string) (fields []string) {
 	for _, spec := range d.Specs {
 		named, is := spec.(*ast.TypeSpec)
-		if !is || named.Name.Name != "Options" && !behavior.MatchString(named.Name.Name) {
+		if !is || !behavior.MatchString(named.Name.Name) {
 			continue
 		}
 		if s, is := named.Type.(*ast.StructType); is {
 			for _, f := range s.Fields.List {
 				for _, name := range f.Names {
-					fields[pkg+"."+named.Name.Name+"."+name.Name] = named.Name.Name != "Options"
+					fields = append(fields, pkg+"."+named.Name.Name+"."+name.Name)
 				}
 			}
 		}
 	}
+	return fields
+}
+
+// switchesOf returns the values of the constants of a declaration that are switches.
+func switchesOf(d *ast.GenDecl) (switches []string) {
+	for _, spec := range d.Specs {
+		v, is := spec.(*ast.ValueSpec)
+		if !is || d.Tok != token.CONST {
+			continue
+		}
+		if of, is := v.Type.(*ast.SelectorExpr); !is || of.Sel.Name != "Switch" {
+			continue
+		}
+		for _, value := range v.Values {
+			if text, is := value.(*ast.BasicLit); is {
+				switches = append(switches, strings.Trim(text.Value, `"`))
+			}
+		}
+	}
+	return switches
 }
 
 // TestEvidenceRefusesRows holds what a row needs.
 func TestEvidenceRefusesRows(t *testing.T) {
 	t.Parallel()
-	whole := evidence.Assumed("is so").Switch("p.Options.X", "is not")
+	whole := evidence.Assumed("is so").Switch("x.X", "is not")
 	for why, rows := range map[string][]evidence.Row{
 		"no service":                {whole},
 		"no behaviour":              evidence.Of("s", evidence.Assumed("")),

@@ -163,7 +163,7 @@ var rules = []rule{
 	{path: "sim", why: "a simulator that can't import the driver can't agree with it by accident"},
 	{path: "sim/nodes/...", only: []string{"sim", "sim/nodes/...", "k8s.io/...", "sigs.k8s.io/yaml"}, never: server,
 		why: "machines boot and join as Kubernetes has it, without Muster"},
-	{path: "sim/evidence", why: "rows of any simulator"},
+	{path: "sim/evidence", only: []string{"sim"}, why: "rows of any simulator"},
 	{path: "sim/*/...", only: []string{"sim", "sim/core", "sim/document", "sim/evidence", "sim/managed", "sim/$1/..."},
 		why: "a simulator that can't import the driver can't agree with it by accident"},
 

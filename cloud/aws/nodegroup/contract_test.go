@@ -16,6 +16,10 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	simeks "github.com/muster-project/muster/sim/aws/eks"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
 )
@@ -29,14 +33,15 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud: func() (cloudtest.Cloud, error) {
-			server, err := newCloud(version)
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			server, err := newCloud(version, on...)
 			return managed{Server: server}, err
 		},
 		Published: specs.AWS(),
 		Driver: func(wire http.RoundTripper) (cloud.Driver[source], error) {
 			return newDriver(wire, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true })
 		},
+		Switches:          evidence.Switches(core.Beliefs(), autoscaling.Beliefs(), simeks.Beliefs()),
 		Pool:              withTemplate,
 		KubernetesVersion: version,
 		Changed:           spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" }),
@@ -169,8 +174,8 @@ func TestContractWithoutTemplate(t *testing.T) {
 		t.Skip("the contract a second time")
 	}
 	s := suite()
-	s.Cloud = func() (cloudtest.Cloud, error) {
-		server, err := newCloud(version)
+	s.Cloud = func(on sim.Switches) (cloudtest.Cloud, error) {
+		server, err := newCloud(version, on...)
 		return managed{Server: server, given: true}, err
 	}
 	s.Pool = func() source {

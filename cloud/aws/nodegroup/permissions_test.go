@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/permissions/bound"
 )
@@ -23,8 +24,8 @@ func TestContractWithLeastPermissions(t *testing.T) {
 	o := permissions.Options{EKS: true, EKSIAM: true, NodeRoles: []string{simaws.NodegroupRole, "for-this-pool"}}
 	bound.Contract(t, o, nil, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()
-		s.Cloud = func() (cloudtest.Cloud, error) {
-			server, err := a.Bind(newCloud(version))
+		s.Cloud = func(on sim.Switches) (cloudtest.Cloud, error) {
+			server, err := a.Bind(newCloud(version, on...))
 			return managed{Server: server}, err
 		}
 		s.Driver = func(wire http.RoundTripper) (cloud.Driver[source], error) {

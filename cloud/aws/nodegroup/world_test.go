@@ -28,9 +28,9 @@ const (
 	version     = "v1.33.2"
 )
 
-// newCloud is an account with an EKS cluster of that version.
-func newCloud(version string) (*simaws.Server, error) {
-	server, err := simaws.New(simaws.Options{Seed: 1})
+// newCloud returns an account with an EKS cluster of that version, with some switches on.
+func newCloud(version string, on ...sim.Switch) (*simaws.Server, error) {
+	server, err := simaws.New(simaws.Options{Seed: 1, Switches: on})
 	if err != nil {
 		return nil, err
 	}

@@ -12,25 +12,27 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
 )
 
-func TestContract(t *testing.T) { suite(containerservice.Behavior{}).Run(t) }
+func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
 	long.Only(t)
-	suite(containerservice.Behavior{}).RunMistakes(t)
+	suite().RunMistakes(t)
 }
 
-// TestContractOfVMs holds agent pools of type VirtualMachines to the same contract, where AKS behaves in the other ways that are plausible.
-// AKS's autoscaler sizes none of them.
+// TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
 func TestContractOfVMs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the contract a second time")
 	}
-	s := suite(containerservice.Behavior{ETags: true, LowersCount: true})
+	s := suite()
 	s.Pool = func() source { return spec(ofVMs)(managedPool()) }
 	s.Reshaped = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		reshape(s)
@@ -44,14 +46,15 @@ func ofVMs(s *aksv1.AzureManagedMachinePoolSpec) {
 	s.ASOManagedClustersAgentPoolPatches = []string{`{"spec": {"type": "VirtualMachines"}}`}
 }
 
-func suite(b containerservice.Behavior) cloudtest.Suite[source] {
+func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud: func() (cloudtest.Cloud, error) {
-			made, err := newCloud(version, b)
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			made, err := newCloud(version, on...)
 			return managed{made}, err
 		},
 		Published:         specs.Azure(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
+		Switches:          evidence.Switches(core.Beliefs(), compute.Beliefs(), containerservice.Beliefs()),
 		Pool:              managedPool,
 		KubernetesVersion: version,
 		Changed:           spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" }),

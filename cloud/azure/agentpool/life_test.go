@@ -10,6 +10,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
@@ -162,7 +163,7 @@ func TestFailedPoolStaysManageable(t *testing.T) {
 // TestWriteOverAnotherClientsChange holds that a request made from an older read than another client's change is refused, and changes
 // nothing, whether AKS shows eTags or not.
 func TestWriteOverAnotherClientsChange(t *testing.T) {
-	for name, b := range map[string]containerservice.Behavior{"without eTags": {}, "with eTags": {ETags: true}} {
+	for name, b := range map[string]sim.Switches{"without eTags": {}, "with eTags": {containerservice.ETags}} {
 		t.Run(name, func(t *testing.T) {
 			inWorldOf(t, b, func(w *world) {
 				w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
@@ -197,7 +198,7 @@ func TestSpotPoolAtRest(t *testing.T) {
 	named := func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.NodeLabels, s.Taints = map[string]string{key: "spot"}, []aksv1.Taint{{Key: key, Value: "spot", Effect: "NoSchedule"}}
 	}
-	for name, b := range map[string]containerservice.Behavior{"shown": {}, "hidden": {HidesOwn: true}} {
+	for name, b := range map[string]sim.Switches{"shown": {}, "hidden": {containerservice.HidesOwn}} {
 		for _, change := range []func(*aksv1.AzureManagedMachinePoolSpec){nil, named} {
 			t.Run(fmt.Sprintf("%s, named %t", name, change != nil), func(t *testing.T) {
 				inWorldOf(t, b, func(w *world) {
@@ -217,7 +218,7 @@ func TestSpotPoolAtRest(t *testing.T) {
 						w.Errorf("want nothing to differ after a change, got %v", o.Group.Drift)
 					}
 					for _, p := range w.cloud.State().Clusters[0].Pools {
-						if p.Name == poolName && (p.Labels["a"] != "b" || p.Labels[key] != "spot" && !b.HidesOwn) {
+						if p.Name == poolName && (p.Labels["a"] != "b" || p.Labels[key] != "spot" && !b.On(containerservice.HidesOwn)) {
 							w.Errorf("want the new label and AKS's, got %v", p.Labels)
 						}
 					}

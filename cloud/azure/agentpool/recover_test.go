@@ -34,7 +34,7 @@ func TestUnfulfilledCapacity(t *testing.T) {
 // TestMachineDeletedBehindAKS holds that the same size, requested again, brings the machine that another client deleted with Azure's own
 // API, and that AKS shows such an agent pool short of its count or lowers the count.
 func TestMachineDeletedBehindAKS(t *testing.T) {
-	for name, b := range map[string]containerservice.Behavior{"the count stays": {}, "the count is lowered": {LowersCount: true}} {
+	for name, b := range map[string]sim.Switches{"the count stays": {}, "the count is lowered": {containerservice.LowersCount}} {
 		t.Run(name, func(t *testing.T) {
 			inWorldOf(t, b, func(w *world) {
 				w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
@@ -44,7 +44,7 @@ func TestMachineDeletedBehindAKS(t *testing.T) {
 				settle()
 				o := w.observe()
 				lacks := o.Unfilled()
-				if len(o.Instances) != 2 || (lacks == 1) == b.LowersCount || o.Group.Size != 2+lacks || o.Group.State != "Succeeded" {
+				if len(o.Instances) != 2 || (lacks == 1) == b.On(containerservice.LowersCount) || o.Group.Size != 2+lacks || o.Group.State != "Succeeded" {
 					w.Errorf("want an agent pool at rest with two machines, got %+v with %d machines", o.Group, len(o.Instances))
 				}
 				w.start(pool.Step{Kind: pool.Resize, Size: 3})

@@ -40,8 +40,8 @@ const (
 type source = *aksv1.AgentPoolSource
 
 // newCloud makes a simulated Azure with a managed cluster of one System pool, which runs a version of Kubernetes.
-func newCloud(version string, b containerservice.Behavior) (*simazure.Cloud, error) {
-	made, err := simazure.New(simazure.Options{Seed: 1, AKS: b})
+func newCloud(version string, on ...sim.Switch) (*simazure.Cloud, error) {
+	made, err := simazure.New(simazure.Options{Seed: 1, Switches: on})
 	if err != nil {
 		return nil, err
 	}
@@ -148,15 +148,15 @@ type world struct {
 // inWorld runs a test in a fresh world, in virtual time.
 func inWorld(t *testing.T, test func(*world)) {
 	t.Helper()
-	inWorldOf(t, containerservice.Behavior{}, test)
+	inWorldOf(t, nil, test)
 }
 
-// inWorldOf is inWorld with an AKS that behaves so.
-func inWorldOf(t *testing.T, b containerservice.Behavior, test func(*world)) {
+// inWorldOf is inWorld with some switches on.
+func inWorldOf(t *testing.T, on sim.Switches, test func(*world)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		made, err := newCloud(version, b)
+		made, err := newCloud(version, on...)
 		if err != nil {
 			t.Fatal(err)
 		}

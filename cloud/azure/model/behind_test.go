@@ -12,7 +12,9 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 // agent is an extension whose settings can be seen.
@@ -145,7 +147,11 @@ func TestBehindOnTheWire(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				made, err := simazure.New(simazure.Options{Seed: 1, LiveTags: c.live})
+				var on sim.Switches
+				if c.live {
+					on = sim.Switches{compute.LiveTags}
+				}
+				made, err := simazure.New(simazure.Options{Seed: 1, Switches: on})
 				if err != nil {
 					t.Fatal(err)
 				}

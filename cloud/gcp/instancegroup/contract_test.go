@@ -10,7 +10,10 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
 )
@@ -31,12 +34,13 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite(zones ...string) cloudtest.Suite[specification] {
 	return cloudtest.Suite[specification]{
-		Cloud: func() (cloudtest.Cloud, error) {
-			made, err := newCloud()
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			made, err := newCloud(on...)
 			return placed{made, len(zones) == 1}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[specification], error) { return newDriver(wire) },
 		Published:         specs.Google(),
+		Switches:          evidence.Switches(core.Beliefs(), compute.Beliefs()),
 		Pool:              func() specification { return source(zones...) },
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" }),

@@ -49,13 +49,14 @@ type specification = *gcpv1.MachinePoolSource
 // otherTool is an account that is allowed everything.
 const otherTool = "other-tool"
 
-// newCloud makes a simulated Google Cloud that allows the driver what package permissions says, and nothing else.
-func newCloud() (*simgcp.Cloud, error) {
+// newCloud makes a simulated Google Cloud that allows the driver what package permissions says, and nothing else. Some
+// switches are on.
+func newCloud(on ...sim.Switch) (*simgcp.Cloud, error) {
 	role, err := permissions.RoleOf(permissions.Options{})
 	if err != nil {
 		return nil, err
 	}
-	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{},
+	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{}, Switches: on,
 		Accounts: []simgcp.Account{{Email: controller, Allowed: role.IncludedPermissions}, {Email: otherTool}}})
 	if err != nil {
 		return nil, err

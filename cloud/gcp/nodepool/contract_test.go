@@ -10,7 +10,11 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
@@ -25,12 +29,13 @@ func TestLongContractCanFail(t *testing.T) {
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud: func() (cloudtest.Cloud, error) {
-			made, err := newCloud()
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			made, err := newCloud(on...)
 			return managed{made}, err
 		},
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Published:         specs.Google(),
+		Switches:          evidence.Switches(core.Beliefs(), compute.Beliefs(), container.Beliefs()),
 		Pool:              zonal,
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") }),

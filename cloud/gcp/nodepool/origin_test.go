@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/container"
 )
 
@@ -17,9 +18,13 @@ import (
 func TestAutomaticUpgradeIsLeft(t *testing.T) {
 	for _, how := range []string{"surge", "blue-green"} {
 		for _, hidden := range []bool{false, true} {
+			on := sim.Switches{}
+			if hidden {
+				on = sim.Switches{container.HidesUpgrades}
+			}
 			for _, seen := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s, hidden: %t, seen: %t", how, hidden, seen), func(t *testing.T) {
-					inWorldAs(t, container.Behaviour{HidesUpgrades: hidden}, func(w *world) {
+					inWorldAs(t, on, func(w *world) {
 						if how == "blue-green" {
 							w.blueGreen()
 						}

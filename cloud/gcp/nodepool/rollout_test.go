@@ -78,7 +78,7 @@ func (w *world) newcomer() {
 // TestUpgrade holds that an upgrade is seen machine by machine, keeps the size, and ends with all machines of the wanted version: with the
 // templates of a region that node pools have, and with the global ones of older clusters.
 func TestUpgrade(t *testing.T) {
-	for name, b := range map[string]container.Behaviour{"regional templates": {}, "global templates": {GlobalTemplates: true}} {
+	for name, b := range map[string]sim.Switches{"regional templates": {}, "global templates": {container.GlobalTemplates}} {
 		t.Run(name, func(t *testing.T) { inWorldAs(t, b, (*world).upgrade) })
 	}
 }

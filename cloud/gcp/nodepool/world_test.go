@@ -39,17 +39,14 @@ type source = *gcpv1.ManagedMachinePoolSource
 const controller = "controller"
 
 // newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools. It allows the driver what package permissions
-// says, and nothing else.
-func newCloud() (*gcp.Cloud, error) { return newCloudAs(container.Behaviour{}) }
-
-// newCloudAs does the same with GKE as it is said to behave.
-func newCloudAs(b container.Behaviour) (*gcp.Cloud, error) {
+// says, and nothing else. Some switches are on.
+func newCloud(on ...sim.Switch) (*gcp.Cloud, error) {
 	role, err := permissions.RoleOf(permissions.Options{})
 	if err != nil {
 		return nil, err
 	}
 	accounts := []gcp.Account{{Email: controller, Allowed: role.IncludedPermissions}}
-	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1, GKE: b, Accounts: accounts})
+	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1, Switches: on, Accounts: accounts})
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +109,14 @@ type world struct {
 }
 
 // inWorld runs a test in a fresh world, in virtual time.
-func inWorld(t *testing.T, test func(*world)) { t.Helper(); inWorldAs(t, container.Behaviour{}, test) }
+func inWorld(t *testing.T, test func(*world)) { t.Helper(); inWorldAs(t, nil, test) }
 
-// inWorldAs runs a test in a world whose GKE behaves in a way.
-func inWorldAs(t *testing.T, b container.Behaviour, test func(*world)) {
+// inWorldAs runs a test in a world with some switches on.
+func inWorldAs(t *testing.T, on sim.Switches, test func(*world)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		made, err := newCloudAs(b)
+		made, err := newCloud(on...)
 		if err != nil {
 			t.Fatal(err)
 		}

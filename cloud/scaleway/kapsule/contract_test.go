@@ -10,36 +10,30 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/cloud/scaleway/kapsule"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
 )
 
-func TestContract(t *testing.T) { suite(scaleway.Behavior{}).Run(t) }
-
-// TestContractOtherwise holds the driver to the contract where Kapsule behaves in the other ways that are plausible. Those in which a step
-// is to be tried again, or a size is ignored, are in tests of their own: TestBusyPools, TestAutoscaler.
-func TestContractOtherwise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the contract a second time")
-	}
-	suite(scaleway.Behavior{ShowsFailedNodes: true, BusyClusters: true, WaitsForDrains: true}).Run(t)
-}
+func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
 	long.Only(t)
-	suite(scaleway.Behavior{}).RunMistakes(t)
+	suite().RunMistakes(t)
 }
 
-func suite(b scaleway.Behavior) cloudtest.Suite[source] {
+func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
-		Cloud: func() (cloudtest.Cloud, error) {
-			made, err := newCloud(scaleway.Options{Behavior: b})
+		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
+			made, err := newCloud(scaleway.Options{Switches: on})
 			return patient{made}, err
 		},
 		Published:         specs.Scaleway(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
 		Published:         published,
+		Switches:          evidence.Switches(core.Beliefs(), scaleway.Beliefs()),
 		Pool:              managedPool,
 		KubernetesVersion: version,
 		Upgrade: func(c cloudtest.Cloud) (string, error) {

@@ -131,7 +131,7 @@ func TestStatus(t *testing.T) {
 func TestFailedNodes(t *testing.T) {
 	for _, shows := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shown %t", shows), func(t *testing.T) {
-			inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{ShowsFailedNodes: shows}}, func(w *world) {
+			inWorld(t, scaleway.Options{Switches: switched(scaleway.ShowsFailedNodes, shows)}, func(w *world) {
 				w.create(1)
 				if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
 					t.Fatal(err)
@@ -224,7 +224,7 @@ func TestSizeWithoutAutoscaling(t *testing.T) {
 func TestAutoscaler(t *testing.T) {
 	for _, ignores := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ignores sizes %t", ignores), func(t *testing.T) {
-			inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{IgnoresSize: ignores}}, func(w *world) {
+			inWorld(t, scaleway.Options{Switches: switched(scaleway.IgnoresSize, ignores)}, func(w *world) {
 				w.change(func(s *spec) {
 					s.Scaling = &scalewayv1.Scaling{Autoscaling: new(true), MinSize: new(int32(1)), MaxSize: new(int32(5))}
 				})
@@ -473,4 +473,12 @@ func TestProxyIsNoCloud(t *testing.T) {
 			t.Errorf("want no answer of the cloud, got %+v, %v", o.Group, err)
 		}
 	})
+}
+
+// switched returns a switch that is on.
+func switched(one sim.Switch, on bool) sim.Switches {
+	if !on {
+		return nil
+	}
+	return sim.Switches{one}
 }

@@ -19,9 +19,11 @@ func Values[K, V any](pairs iter.Seq2[K, V]) iter.Seq[V] {
 	}
 }
 
-// Paged returns one page of items that are in the order of their keys, and the token of the next page, nil for the last.
-func Paged[T any](items []T, key func(T) string, token *string, size int) (page []T, next *string, err error) {
-	page, after, err := core.Page(core.List[T]{Items: items, Key: key, Sorted: true}, shapes.Str(token), size)
+// Paged returns one page of items that are in the order of their keys, and the token of the next page, nil for the last. w is nil where the
+// service documents that order.
+func Paged[T any](w *Core, items []T, key func(T) string, token *string, size int) (page []T, next *string, err error) {
+	page, after, err := core.Page(core.List[T]{Items: items, Key: key, Sorted: true,
+		Reversed: w != nil && w.Switches.On(core.ReversesLists)}, shapes.Str(token), size)
 	if err != nil {
 		return nil, nil, wire.Refuse("InvalidNextToken", "The token '%s' is invalid", *token)
 	}

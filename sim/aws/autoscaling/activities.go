@@ -31,7 +31,7 @@ func (r *Activities) describeScalingActivities(
 	// The newest first.
 	key := func(a *Activity) string { return ec2.VersionKey("", 1<<52-a.Number) }
 	slices.SortFunc(found, func(a, b *Activity) int { return strings.Compare(key(a), key(b)) })
-	page, next, err := account.Paged(found, key, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(nil, found, key, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,12 @@
 package autoscaling
 
-import "github.com/muster-project/muster/sim/evidence"
+import (
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/evidence"
+)
+
+// ProtectsAny protects instances in any state from scale-in.
+const ProtectsAny sim.Switch = "asg.ProtectsAny"
 
 // Beliefs returns the behaviour of Auto Scaling that drivers rely on.
 func Beliefs() []evidence.Row {
@@ -16,7 +22,9 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("A refresh replaces matching instances unless SkipMatching is set", "RefreshPreferences.SkipMatching", sdk),
 		evidence.Documented("MinHealthyPercentage of a refresh is 90 by default, or that of the maintenance policy",
 			"RefreshPreferences.MinHealthyPercentage", sdk),
-		evidence.Assumed("An instance that was terminated out of band is replaced").Declared("sim.GroupBehavior.RecreatesInstances"),
+		evidence.Documented("An instance that was terminated out of band is replaced",
+			"Health checks for instances in an Auto Scaling group", "EC2 Auto Scaling User Guide of 2026").
+			Declared("sim.GroupBehavior.RecreatesInstances"),
 		evidence.Documented("Earlier instance refreshes are listed with their status", "DescribeInstanceRefreshes", sdk).
 			Declared("sim.GroupBehavior.RecordsRollouts"),
 		evidence.Documented("Properties that an update leaves out stay as they are", "UpdateAutoScalingGroup", sdk),
@@ -26,6 +34,6 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("A group that exists is refused with AlreadyExists, an activity that runs with ScalingActivityInProgress",
 			"deserializers of CreateAutoScalingGroup and UpdateAutoScalingGroup", sdk),
 		evidence.Documented("A request without a required parameter is refused", "validators", sdk),
-		evidence.Assumed("Only instances in service or in standby can be protected"),
+		evidence.Assumed("Only instances in service or in standby can be protected").Switch(ProtectsAny, "instances in any state"),
 	)
 }

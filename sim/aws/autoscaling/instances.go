@@ -268,7 +268,7 @@ func (r *Members) setInstanceProtection(in *autoscaling.SetInstanceProtectionInp
 		return nil, err
 	}
 	for _, m := range members {
-		if m.State != MemberInService && m.State != memberStandby {
+		if m.State != MemberInService && m.State != memberStandby && !r.Switches.On(ProtectsAny) {
 			return nil, wire.Invalid("The instance %s is not in InService or EnteringStandby or Standby.", m.Instance)
 		}
 	}

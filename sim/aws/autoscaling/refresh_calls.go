@@ -202,7 +202,7 @@ func (r *Refreshes) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRe
 	}
 	key := func(f *Refresh) string { return ec2.VersionKey("", 1<<52-f.Number) }
 	slices.SortFunc(found, func(a, b *Refresh) int { return strings.Compare(key(a), key(b)) })
-	page, next, err := account.Paged(found, key, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(nil, found, key, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // moment is a time as it stands in the causes of activities.
@@ -49,7 +50,7 @@ func (r *Groups) describeGroups(in *autoscaling.DescribeAutoScalingGroupsInput) 
 			found = append(found, g)
 		}
 	}
-	page, next, err := account.Paged(found, (*Group).Name, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, (*Group).Name, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (r *Groups) showGroup(g *Group) autoscaling.AutoScalingGroup {
 		out.SuspendedProcesses = append(out.SuspendedProcesses,
 			autoscaling.SuspendedProcess{ProcessName: new(p), SuspensionReason: new(g.Suspended[p])})
 	}
-	for _, m := range r.Members.MembersOf(g) {
+	for _, m := range core.Ordered(r.Environment, r.Members.MembersOf(g)) {
 		shown := autoscaling.Instance{
 			InstanceId: new(m.Instance), AvailabilityZone: new(m.Zone), AvailabilityZoneId: new(account.ZoneID(r.Region, m.Zone)),
 			LifecycleState: m.State,
@@ -166,7 +167,7 @@ func (r *Members) describeGroupInstances(
 		}
 	}
 	slices.SortFunc(found, func(a, b *Member) int { return strings.Compare(a.Instance, b.Instance) })
-	page, next, err := account.Paged(found, func(m *Member) string { return m.Instance }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(m *Member) string { return m.Instance }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (r *Groups) describeGroupTags(in *autoscaling.DescribeTagsInput) (*autoscal
 			}
 		}
 	}
-	page, next, err := account.Paged(found, func(t autoscaling.TagDescription) string {
+	page, next, err := account.Paged(r.Core, found, func(t autoscaling.TagDescription) string {
 		return shapes.Str(t.ResourceId) + "\x00" + shapes.Str(t.Key)
 	}, in.NextToken, r.Page(size))
 	return &autoscaling.DescribeTagsOutput{Tags: page, NextToken: next}, err

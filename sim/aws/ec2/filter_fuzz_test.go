@@ -25,7 +25,7 @@ func FuzzPages(f *testing.F) {
 		var shown []string
 		var token *string
 		for range len(items) + 2 {
-			page, next, err := account.Paged(items, itself, token, int(size))
+			page, next, err := account.Paged(nil, items, itself, token, int(size))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func FuzzPages(f *testing.F) {
 		if !slices.Contains(items, "") && !slices.Equal(shown, items) {
 			t.Errorf("want %q in pages of %d, got %q", items, size, shown)
 		}
-		page, _, err := account.Paged(items, itself, &foreign, 0)
+		page, _, err := account.Paged(nil, items, itself, &foreign, 0)
 		after, errDecode := base64.RawURLEncoding.DecodeString(foreign)
 		if (err == nil) != (errDecode == nil) {
 			t.Fatalf("want a token refused when it is none, got %v", err)

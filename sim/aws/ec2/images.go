@@ -24,7 +24,7 @@ func (r *Images) describeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImage
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := account.Paged(found, func(i *catalogue.Image) string { return i.ID }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(i *catalogue.Image) string { return i.ID }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (r *Images) describeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := account.Paged(found, func(n string) string { return n }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(n string) string { return n }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (r *Images) describeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOffer
 		return nil, err
 	}
 	slices.SortFunc(found, func(a, b ec2.InstanceTypeOffering) int { return strings.Compare(offeringKey(a), offeringKey(b)) })
-	page, next, err := account.Paged(found, offeringKey, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, offeringKey, in.NextToken, r.Page(size))
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: page, NextToken: next}, err
 }
 

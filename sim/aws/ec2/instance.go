@@ -192,7 +192,7 @@ func (r *Instances) describeInstances(in *ec2.DescribeInstancesInput) (*ec2.Desc
 	if len(in.InstanceIds) == 0 {
 		size = r.Page(size)
 	}
-	page, next, err := account.Paged(found, instanceKey, in.NextToken, size)
+	page, next, err := account.Paged(r.Core, found, instanceKey, in.NextToken, size)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (r *Instances) describeInstanceStatus(in *ec2.DescribeInstanceStatusInput) 
 	if !shapes.Val(in.IncludeAllInstances) {
 		found = slices.DeleteFunc(found, func(i *Instance) bool { return i.State != StateRunning })
 	}
-	page, next, err := account.Paged(found, instanceKey, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, instanceKey, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

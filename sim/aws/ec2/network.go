@@ -57,7 +57,7 @@ func (r *Network) describeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSu
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := account.Paged(found, func(s *Subnet) string { return s.ID }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(s *Subnet) string { return s.ID }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (r *Network) describeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := account.Paged(found, func(g *SecurityGroup) string { return g.ID }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(g *SecurityGroup) string { return g.ID }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

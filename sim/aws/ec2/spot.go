@@ -52,7 +52,7 @@ func (r *Instances) describeSpotInstanceRequests(in *ec2.DescribeSpotInstanceReq
 			found = append(found, i)
 		}
 	}
-	page, next, err := account.Paged(found, instanceKey, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, instanceKey, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (r *Templates) describeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput
 			found = append(found, t)
 		}
 	}
-	page, next, err := account.Paged(found, func(t *Template) string { return t.ID }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(t *Template) string { return t.ID }, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (r *Templates) describeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplat
 			found = append(found, v)
 		}
 	}
-	page, next, err := account.Paged(found, versionOrder, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, versionOrder, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func (r *Clusters) pageNames(names []string, token *string, given *int32) ([]str
 	if size < 1 || size > eksPage {
 		return nil, nil, badParameter("maxResults must be between 1 and %d: %d", eksPage, size)
 	}
-	page, next, err := account.Paged(names, func(n string) string { return n }, token, r.Page(size))
+	page, next, err := account.Paged(r.Core, names, func(n string) string { return n }, token, r.Page(size))
 	if err != nil {
 		return nil, nil, badParameter("%s", wire.ErrorMessage(err))
 	}

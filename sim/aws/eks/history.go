@@ -29,7 +29,7 @@ func (r *Updates) listUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput,
 		return nil, badParameter("maxResults must be between 1 and %d: %d", eksPage, size)
 	}
 	order := func(id string) string { return ec2.VersionKey("", int64(slices.Index(ids, id))) }
-	page, next, err := account.Paged(ids, order, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, ids, order, in.NextToken, r.Page(size))
 	if err != nil {
 		return nil, badParameter("%s", wire.ErrorMessage(err))
 	}

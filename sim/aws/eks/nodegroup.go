@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/managed"
 )
 
@@ -52,6 +53,9 @@ func (r *Nodegroups) createNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateN
 		n.Launched = map[string]machineSpec{"1": spec}
 		n.Next, n.Until = r.Now.Add(r.Life(lifeProvision)), r.Now.Add(r.Life(lifeProvision+lifeJoinLimit))
 		r.Rows.Put(n.key(), n)
+		if r.Switches.On(GroupAtOnce) && r.sourceIssue(spec) == nil {
+			_ = r.backing.createBacking(c, n) // what fails is tried again, and then told as an issue
+		}
 		return n.key(), nil
 	})
 	if err != nil {
@@ -218,7 +222,9 @@ func (r *Nodegroups) describeNodegroup(in *eks.DescribeNodegroupInput) (*eks.Des
 // ShowNodegroup is a node group as EKS shows it: with the size that its group has now.
 func (r *Nodegroups) ShowNodegroup(n *Nodegroup) *eks.Nodegroup {
 	shown := n.Shape
-	shown.Labels, shown.Tags = orEmpty(shown.Labels), orEmpty(shown.Tags)
+	if !r.Switches.On(core.OmitsEmpty) {
+		shown.Labels, shown.Tags = orEmpty(shown.Labels), orEmpty(shown.Tags)
+	}
 	if n.Behind != "" {
 		shown.Resources = &eks.NodegroupResources{AutoScalingGroups: []eks.AutoScalingGroup{{Name: new(n.Behind)}}}
 		if n.Shape.Resources != nil {

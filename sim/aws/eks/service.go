@@ -45,6 +45,7 @@ type (
 		directory *iam.Directory
 		groups    *autoscaling.Groups
 		clusters  *Clusters
+		backing   *Backing
 	}
 	// Updates are the changes of clusters and node groups.
 	Updates struct {
@@ -121,6 +122,7 @@ func New(base *account.Core, iam *iam.Service, machines *ec2.Service, scaling *a
 	clusters.nodegroups, clusters.updates = nodegroups, updates
 	updates.backing = &Backing{Core: base, network: network, templates: templates, instances: instances, directory: directory,
 		groups: groups, members: members, nodes: nodes, clusters: clusters, nodegroups: nodegroups, updates: updates}
+	nodegroups.backing = updates.backing
 	updates.lifecycle = &Lifecycle{Core: base, network: network, templates: templates, instances: instances, directory: directory,
 		groups: groups, members: members, activities: scaling.Activities, hooks: scaling.Hooks, nodes: nodes,
 		clusters: clusters, nodegroups: nodegroups, updates: updates, backing: updates.backing}

@@ -96,6 +96,6 @@ func pageIAM[T any](r *Service, items []T, key func(T) string, marker *string,
 		return nil, nil, false, iamInvalid("1 validation error detected: Value '%d' at 'maxItems' failed to satisfy constraint: Member must "+
 			"have value between 1 and 1000", size)
 	}
-	page, next, err = account.Paged(items, key, marker, r.core.Page(size))
+	page, next, err = account.Paged(r.core, items, key, marker, r.core.Page(size))
 	return page, next, next != nil, err
 }

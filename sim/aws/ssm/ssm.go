@@ -96,7 +96,7 @@ func (r *Service) getParametersByPath(in *getParametersByPathInput) (*getParamet
 	if in.MaxResults != nil {
 		size = min(max(1, *in.MaxResults), parameterPage)
 	}
-	page, next, err := account.Paged(found, func(p parameter) string { return p.Name }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(r.Core, found, func(p parameter) string { return p.Name }, in.NextToken, r.Page(size))
 	return &getParametersByPathOutput{page, next}, err
 }
 

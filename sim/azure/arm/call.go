@@ -108,7 +108,7 @@ func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
 		size = min(size, w.PageLimit)
 	}
 	token := x.Query.Get("$skiptoken")
-	page, next, err := core.Page(core.List[any]{Items: all, Key: idOf}, token, size)
+	page, next, err := core.Page(core.List[any]{Items: all, Key: idOf, Reversed: w.Switches.On(core.ReversesLists)}, token, size)
 	if err != nil {
 		return nil, BadRequest("The $skiptoken '%s' is not valid.", token)
 	}

@@ -11,8 +11,6 @@ import (
 
 // Settings hold for the whole of a simulated Azure.
 type Settings struct {
-	// LiveTags lets machines of uniform scale sets show the scale set's current tags instead of those they were made with.
-	LiveTags bool
 	// TenantOf returns the directory of a subscription, "" for an unknown one.
 	TenantOf func(subscription string) string
 }

@@ -1,6 +1,12 @@
 package compute
 
-import "github.com/muster-project/muster/sim/evidence"
+import (
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/evidence"
+)
+
+// LiveTags lets machines of uniform scale sets show the scale set's current tags instead of those they were created with.
+const LiveTags sim.Switch = "scaleset.LiveTags"
 
 // Beliefs returns the behaviour of scale sets that drivers rely on.
 func Beliefs() []evidence.Row {
@@ -12,7 +18,7 @@ func Beliefs() []evidence.Row {
 	)
 	return evidence.Of("Scale sets",
 		evidence.Assumed("Machines of a uniform scale set show the tags that they were created with").
-			Switch("azure.Options.LiveTags", "the current tags of the scale set"),
+			Switch(LiveTags, "the current tags of the scale set"),
 		evidence.Documented("latestModelApplied shows whether a machine has the current model",
 			"VirtualMachineScaleSetVMProperties.LatestModelApplied", sdk),
 		evidence.Recorded("A PUT of an existing scale set is answered with 200, state Updating and Azure-AsyncOperation, without Location",

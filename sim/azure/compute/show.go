@@ -95,7 +95,7 @@ func (w *views) showMachine(s *scaleSet, m *machine, view bool) document.Object 
 func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 	d["instanceId"] = m.Instance
 	d["sku"] = document.Object{"name": m.Size, "tier": "Standard"}
-	if w.LiveTags {
+	if w.Switches.On(LiveTags) {
 		d["tags"] = document.OfStrings(document.Pairs(s.Doc, "tags"))
 	}
 	document.Place(d, "properties.latestModelApplied", m.Model == s.Model)

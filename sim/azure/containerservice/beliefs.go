@@ -11,12 +11,13 @@ func Beliefs() []evidence.Row {
 	)
 	return evidence.Of("AKS",
 		evidence.Recorded("Managed clusters and agent pools show no eTag, also in versions where it is documented", aso).
-			Switch("containerservice.Behavior.ETags", "an eTag and conditions, as armcontainerservice documents"),
+			Switch(ETags, "an eTag and conditions, as armcontainerservice documents"),
 		evidence.Recorded("IDs are written with resourcegroups in small letters", aso),
 		evidence.Recorded("The type of a managed cluster is written Microsoft.ContainerService/ManagedClusters", aso),
 		evidence.Recorded("A PUT of a managed cluster puts the cluster and the agent pools that it changes into the state Updating", aso),
 		evidence.Recorded("The PUT that creates an agent pool is answered with 201, state Creating and an Azure-AsyncOperation header", aso),
-		evidence.Recorded("An operation that runs or has succeeded can show an error (NotLatestOperation)", aso),
+		evidence.Recorded("An operation that runs or has succeeded can show an error (NotLatestOperation), and mostly shows none", aso).
+			Switch(OperationErrors, "each shows one"),
 		evidence.Recorded("Settings that a PUT leaves out keep their values", aso),
 		evidence.Recorded("maxSurge 10% and maxUnavailable 0 are shown where no upgrade settings are given", aso),
 		evidence.Recorded("maxPods 250, osDiskSizeGB 128, osDiskType Managed and kubeletDiskType OS are defaults", aso),
@@ -40,14 +41,22 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("A User pool has 0 to 1000 nodes, a System pool 1 to 1000; the default is 1",
 			"ManagedClusterAgentPoolProfileProperties.Count", sdk),
 		evidence.Assumed("The count stays after the deletion of a machine out of band; the next operation replaces the machine").
-			Switch("containerservice.Behavior.LowersCount", "lowered to the number of machines"),
-		evidence.Assumed("The label and the taint of spot nodes are shown among those of the user").
-			Switch("containerservice.Behavior.HidesOwn", "hidden"),
-		evidence.Assumed("A change during an operation on the pool or its cluster is refused with 409 OperationNotAllowed").
-			Declared("sim.GroupBehavior.BusyAfterChange"),
-		evidence.Assumed("The deletion of an agent pool that does not exist is answered with 204"),
-		evidence.Assumed("A machine keeps its ID and its name when an upgrade reimages it"),
-		evidence.Assumed("A PUT without changes resumes an upgrade that failed"),
-		evidence.Assumed("Labels and tags of a request replace all those of the agent pool"),
+			Switch(LowersCount, "lowered to the number of machines"),
+		evidence.Observed("The label and the taint of spot nodes are shown among those of the user",
+			"kubernetes-sigs/cluster-api-provider-azure#2603").Switch(HidesOwn, "hidden"),
+		evidence.Assumed("The label of spot nodes stays where a request replaces the labels without it").
+			Switch(LosesOwn, "it is removed, as kubernetes-sigs/cluster-api-provider-azure#2603 reports"),
+		evidence.Assumed("A request with another eTag than the current one is refused with 412, where there are eTags").
+			Switch(ETagConflict, "409 Conflict"),
+		evidence.Observed("A change during an operation on the pool or its cluster is refused with 409 OperationNotAllowed",
+			"cilium/cilium#25944, Azure/terraform-azurerm-avm-ptn-aks-production#25").Declared("sim.GroupBehavior.BusyAfterChange"),
+		evidence.Assumed("The deletion of an agent pool that does not exist is answered with 204").Switch(AbsentNotFound, "404 NotFound"),
+		evidence.Assumed("A machine keeps its ID and its name when an upgrade reimages it").
+			Switch(RenewsMachines, "it is deleted, and another one is created"),
+		evidence.Assumed("A PUT without changes resumes an upgrade that failed").Switch(ResumesNot, "it ends, and the nodes stay as they are"),
+		evidence.Recorded("Labels of a request replace all those of the agent pool; without labels it shows no member nodeLabels",
+			"Azure/azure-cli: test_aks_nodepool_update_label_msi"),
+		evidence.Observed("Tags of a request replace all those of the agent pool",
+			"kubernetes-sigs/cluster-api-provider-azure: test/e2e/aks_tags.go"),
 	)
 }

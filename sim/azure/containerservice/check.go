@@ -64,18 +64,6 @@ var spotRefuses = map[string]string{"maxSurge": "max surge", "maxUnavailable": "
 // spot reports whether the nodes of a pool are spot machines.
 func spot(d document.Object) bool { return document.Text(d, "scaleSetPriority") == "Spot" }
 
-// addOwn adds the label and the taint of spot nodes to those of a pool, unless they were given or AKS does not show them there.
-func (b Behavior) addOwn(d document.Object) {
-	if !spot(d) || b.HidesOwn {
-		return
-	}
-	document.Preset(d, "nodeLabels", document.Object{})
-	document.Under(d, "nodeLabels")[spotLabel] = "spot"
-	if !slices.Contains(document.Texts(d, "nodeTaints"), spotTaint) {
-		d["nodeTaints"] = append(document.Items(d, "nodeTaints"), spotTaint)
-	}
-}
-
 // checkPool refuses a pool that AKS would not have.
 func checkPool(name string, d document.Object) error {
 	pattern := linuxName

@@ -48,7 +48,7 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 	if c != nil {
 		return w.update(x, c, body, profiles)
 	}
-	if err := w.behavior.conditions(x, ""); err != nil {
+	if err := conditions(w.core, x, ""); err != nil {
 		return nil, err
 	}
 	c, err = w.create(x.Vars["sub"], w.core.GroupName(x.Vars["sub"], x.Vars["rg"]), x.Vars["cluster"], body, profiles)
@@ -147,7 +147,7 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body document.Object, 
 	if err := w.open(c); err != nil {
 		return nil, err
 	}
-	if err := w.behavior.conditions(x, arm.ETag(c.Version)); err != nil {
+	if err := conditions(w.core, x, arm.ETag(c.Version)); err != nil {
 		return nil, err
 	}
 	op, err := w.change(c, body, profiles, x.Query.Get("api-version"))

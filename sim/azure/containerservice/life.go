@@ -192,7 +192,7 @@ func (w *lifecycle) tickPool(p *Pool) time.Time {
 
 // recount lowers the count of a pool at rest to its machines, where AKS does that.
 func (w *lifecycle) recount(c *Cluster, p *Pool) {
-	if !w.lowersCount || p.State != stateSucceeded || p.Power == powerStopped {
+	if !w.core.Switches.On(LowersCount) || p.State != stateSucceeded || p.Power == powerStopped {
 		return
 	}
 	least := 0

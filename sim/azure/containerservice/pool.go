@@ -51,7 +51,7 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 	if err := w.open(c, p); err != nil {
 		return nil, err
 	}
-	if err := w.behavior.conditions(x, etagOf(p)); err != nil {
+	if err := conditions(w.core, x, etagOf(p)); err != nil {
 		return nil, err
 	}
 	if p != nil {
@@ -122,7 +122,7 @@ func (w *agentPools) create(c *Cluster, name string, d document.Object) (*Pool, 
 	if err := checkSkew(version, c.Goal); err != nil {
 		return nil, err
 	}
-	w.behavior.addOwn(d)
+	addOwn(w.core, d)
 	p := &Pool{Cluster: c.key(), Name: name, Doc: d, Power: powerRunning, Current: version}
 	p.Set = "aks-" + name + "-" + digits(w.core.Seed.Hex(8, "pool", c.UID)) + p.suffix()
 	p.Image = imageName(p, latest(w.releases))
@@ -162,7 +162,9 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 	if err := checkPool(p.Name, next); err != nil {
 		return nil, err
 	}
-	w.behavior.addOwn(next)
+	if given["nodeLabels"] == nil || !w.core.Switches.On(LosesOwn) {
+		addOwn(w.core, next)
+	}
 	if p.system() && document.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
 		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
 	}
@@ -247,7 +249,7 @@ func (w *agentPools) changing(c *Cluster, p *Pool, next document.Object, to stri
 		return stateUpgrading
 	case !document.Same(p.Doc["count"], next["count"]):
 		return stateScaling
-	case document.Same(p.Doc, next) && w.unfinished(c, p):
+	case document.Same(p.Doc, next) && !w.core.Switches.On(ResumesNot) && w.unfinished(c, p):
 		return stateUpgrading
 	}
 	return stateUpdating
@@ -269,6 +271,8 @@ func (w *agentPools) drop(x *arm.Call) (*arm.Answer, error) {
 	}
 	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
 	switch {
+	case p == nil && w.core.Switches.On(AbsentNotFound):
+		return nil, refuse(http.StatusNotFound, "NotFound", "Could not find agent pool: %s.", x.Vars["pool"])
 	case p == nil:
 		return &arm.Answer{Status: http.StatusNoContent}, nil
 	case p.State == stateDeleting && w.rows.operations.Get(p.Op) != nil:

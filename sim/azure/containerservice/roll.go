@@ -76,7 +76,7 @@ func (w *lifecycle) grow(set string, n int) {
 // name, for another version or node image; for another size, and virtual machines by themselves, it deletes the machine and has another one
 // made.
 func (w *lifecycle) renew(p *Pool, set, instance string) {
-	if p.ofVMs() || w.node(set, instance).Size != document.Text(p.Doc, "vmSize") {
+	if p.ofVMs() || w.core.Switches.On(RenewsMachines) || w.node(set, instance).Size != document.Text(p.Doc, "vmSize") {
 		w.compute.Remove(set, instance)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // versions are those that are spoken, the oldest first.
@@ -120,7 +121,7 @@ func operationRoutes() []arm.Route[*Service] {
 			"Microsoft.ContainerService/locations/operations/read", getStatus,
 			func(w *Service, x *arm.Call) (*arm.Answer, error) {
 				if op := w.rows.operations.Get(x.Vars["op"]); op != nil {
-					return op.Answer(x)
+					return w.shown(x, op)
 				}
 				return nil, arm.UnknownOperation()
 			}),
@@ -146,4 +147,13 @@ func Throttled(category, subscription, path string, after time.Duration) *arm.Er
 		"For more information, please visit aka.ms/aks/throttling", handler, of, int(after.Seconds()))
 	e.RetryAfter = after
 	return e
+}
+
+// shown returns the status of an operation. One that runs or has succeeded can show an error.
+func (w *Service) shown(x *arm.Call, op *operation) (*arm.Answer, error) {
+	a, err := op.Answer(x)
+	if d, is := a.Body.(document.Object); is && op.Trouble == nil && w.core.Switches.On(OperationErrors) {
+		d["error"] = document.Object{"code": "NotLatestOperation", "message": "Cannot proceed with the operation."}
+	}
+	return a, err
 }

@@ -73,19 +73,17 @@ type (
 	finder struct{ rows *rows }
 	// managedClusters and agentPools are the operations on clusters and on pools.
 	managedClusters struct {
-		core     *arm.Core
-		rows     *rows
-		find     *finder
-		behavior Behavior
-		agents   *agentPools
-		life     *lifecycle
-		views    *views
+		core   *arm.Core
+		rows   *rows
+		find   *finder
+		agents *agentPools
+		life   *lifecycle
+		views  *views
 	}
 	agentPools struct {
 		core     *arm.Core
 		rows     *rows
 		find     *finder
-		behavior Behavior
 		compute  *compute.Service
 		releases *core.Table[releaseRow]
 		features *core.Table[featureRow]
@@ -96,21 +94,19 @@ type (
 	}
 	// views are clusters and pools as clients see them.
 	views struct {
-		core     *arm.Core
-		rows     *rows
-		behavior Behavior
-		compute  *compute.Service
+		core    *arm.Core
+		rows    *rows
+		compute *compute.Service
 	}
 )
 
 // lifecycle is what goes on over time: operations and rolls.
 type lifecycle struct {
-	core        *arm.Core
-	rows        *rows
-	compute     *compute.Service
-	models      *models
-	nodes       *managed.Nodes
-	lowersCount bool
+	core    *arm.Core
+	rows    *rows
+	compute *compute.Service
+	models  *models
+	nodes   *managed.Nodes
 }
 
 // models are what the machines of pools are made of, and what they and their nodes learn from AKS.
@@ -121,20 +117,20 @@ type models struct {
 }
 
 // New returns the empty service.
-func New(base *arm.Core, c *compute.Service, b Behavior) *Service {
+func New(base *arm.Core, c *compute.Service) *Service {
 	stored := &rows{
 		clusters: core.NewTable[Cluster]("aks-cluster/"), pools: core.NewTable[Pool]("aks-pool/"),
 		operations: core.NewTable[operation]("aks-operation/"),
 	}
 	nodes := managed.NewNodes(base.State)
 	made := &models{stored, c, nodes}
-	life := &lifecycle{base, stored, c, made, nodes, b.LowersCount}
+	life := &lifecycle{base, stored, c, made, nodes}
 	releases, features := core.NewTable[releaseRow]("aks-release/"), core.NewTable[featureRow]("aks-feature/")
-	find, shown := &finder{stored}, &views{base, stored, b, c}
-	pools := &agentPools{base, stored, find, b, c, releases, features, nodes, life, made, shown}
+	find, shown := &finder{stored}, &views{base, stored, c}
+	pools := &agentPools{base, stored, find, c, releases, features, nodes, life, made, shown}
 	w := &Service{
 		core: base, rows: stored, compute: c, releases: releases, features: features, nodes: nodes, models: made, life: life, agents: pools,
-		managed: &managedClusters{base, stored, find, b, pools, life, shown},
+		managed: &managedClusters{base, stored, find, pools, life, shown},
 	}
 	c.NodeOf = w.models.nodeOf
 	return w

@@ -5,6 +5,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/managed"
 )
@@ -24,13 +25,16 @@ func (w *views) id(c *Cluster) string {
 func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
 	d := document.Copied(p.Doc)
 	d["provisioningState"], d["nodeImageVersion"] = p.State, p.Image
-	if w.behavior.ETags {
+	if w.core.Switches.On(ETags) {
 		d["eTag"] = arm.ETag(p.Version)
 	}
 	document.Place(d, "powerState.code", p.Power)
 	d["currentOrchestratorVersion"] = w.lowest(c, p)
 	if p.ofVMs() {
 		w.scaled(c, p, d)
+	}
+	if len(document.Under(d, "nodeLabels")) == 0 {
+		delete(d, "nodeLabels")
 	}
 	if _, given := d["availabilityZones"]; given && len(document.Items(d, "availabilityZones")) == 0 {
 		delete(d, "availabilityZones")
@@ -53,11 +57,11 @@ func (w *views) lowest(c *Cluster, p *Pool) string {
 func (w *views) cluster(c *Cluster) document.Object {
 	d := document.Copied(c.Doc)
 	d["id"], d["name"], d["type"], d["location"] = w.id(c), c.Name, "Microsoft.ContainerService/ManagedClusters", c.Location
-	if w.behavior.ETags {
+	if w.core.Switches.On(ETags) {
 		d["eTag"] = arm.ETag(c.Version)
 	}
 	profiles := []any{}
-	for _, p := range w.rows.poolsOf(c) {
+	for _, p := range core.Ordered(w.core.Environment, w.rows.poolsOf(c)) {
 		profile := w.poolProperties(c, p)
 		profile["name"] = p.Name
 		profiles = append(profiles, profile)

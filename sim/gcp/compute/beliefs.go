@@ -21,7 +21,9 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("deleteInstances and abandonInstances lower targetSize", "InstanceGroupManager.TargetSize", sdk),
 		evidence.Documented("A group that can't create an instance tries again until it succeeds", "ManagedInstance.CurrentAction", sdk),
 		evidence.Documented("listManagedInstances answers in one page by default", "InstanceGroupManager.ListManagedInstancesResults", sdk),
-		evidence.Assumed("A patch with another fingerprint than the current one is refused with 412"),
-		evidence.Assumed("A regional group moves instances between zones after a removal unless redistribution is NONE"),
+		evidence.Documented("A patch with another fingerprint than the current one is refused with 412 conditionNotMet",
+			"InstanceGroupManager.Fingerprint", sdk),
+		evidence.Documented("A regional group moves instances between zones after a removal unless redistribution is NONE",
+			"InstanceGroupManagerUpdatePolicy.InstanceRedistributionType", sdk),
 	)
 }

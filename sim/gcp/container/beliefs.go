@@ -7,7 +7,7 @@ func Beliefs() []evidence.Row {
 	const pool, cluster, sdk = "gke/containernodepool-swap", "gke/containercluster-swap", "google.golang.org/api v0.284.0"
 	return evidence.Of("GKE",
 		evidence.Recorded("The instance template of a node pool is regional", pool).
-			Switch("container.Behaviour.GlobalTemplates", "global, as in clusters before 1.29.8"),
+			Switch(GlobalTemplates, "global, as in clusters before 1.29.8"),
 		evidence.Recorded("An operation on a node pool starts PENDING", pool),
 		evidence.Recorded("An operation on a node pool can start RUNNING instead, by chance", "gke/containernodepool-kubeletconfig"),
 		evidence.Recorded("An operation on a cluster starts RUNNING", cluster),
@@ -35,10 +35,15 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("UPGRADE_NODES can be cancelled", "Operation.OperationType", sdk),
 		evidence.Documented("SET_NODE_POOL_MANAGEMENT runs beside other operations", "Operation.OperationType", sdk),
 		evidence.Assumed("fetchNodePoolUpgradeInfo lists the upgrades that clients started").
-			Switch("container.Behaviour.HidesUpgrades", "no upgrades"),
-		evidence.Assumed("A second operation on a cluster is refused with 400 FAILED_PRECONDITION, reason CLUSTER_ALREADY_HAS_OPERATION"),
-		evidence.Assumed("setSize changes initialNodeCount of the node pool"),
-		evidence.Assumed("An operation stays readable for 24 hours after its end"),
-		evidence.Assumed("A cancelled upgrade with surge removes the surge nodes before it ends"),
+			Switch(HidesUpgrades, "no upgrades"),
+		evidence.Observed("A second operation on a cluster is refused with 400 FAILED_PRECONDITION, reason CLUSTER_ALREADY_HAS_OPERATION",
+			"cloudpilot-ai/karpenter-provider-gcp: pkg/providers/nodepooltemplate").
+			Switch(BusyAborted, "409 ABORTED").Declared("sim.GroupBehavior.BusyAfterChange"),
+		evidence.Observed("setSize changes initialNodeCount of the node pool",
+			"terraform-provider-google: container_node_pool, initial_node_count, which can change by a resize").
+			Switch(KeepsInitialSize, "initialNodeCount stays"),
+		evidence.Assumed("An operation stays readable for 24 hours after its end").Switch(ForgetsOperations, "for a minute"),
+		evidence.Assumed("A cancelled upgrade with surge removes the surge nodes before it ends").
+			Switch(KeepsSurge, "the surge nodes stay, beside the size"),
 	)
 }

@@ -197,7 +197,7 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 	if version := document.Text(change, "desiredMasterVersion"); version != "" {
 		return w.upgraded(c, version)
 	}
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	for member, v := range change {
@@ -233,7 +233,7 @@ func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) 
 
 // upgrade begins to upgrade the control plane of a cluster.
 func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	version, refusal := versions.Master(asked)
@@ -271,7 +271,7 @@ func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	if given, current := document.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
@@ -287,7 +287,7 @@ func (w *masters) drop(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	return w.views.begun(w.remove(c)), nil

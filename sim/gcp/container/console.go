@@ -94,7 +94,7 @@ func (k Console) DeleteCluster(id, location, name string) (gone bool, err error)
 		if gone || c.Status == stopping {
 			return nil
 		}
-		if err := open(c); err != nil {
+		if err := open(w.core, c); err != nil {
 			return err
 		}
 		w.masters.remove(c)
@@ -194,7 +194,7 @@ func (k Console) Repair(pool, node string) error {
 		if !document.Truth(p.Doc, "management.autoRepair") {
 			return fmt.Errorf("automatic repairs of node pool %s are off", p.Name)
 		}
-		if err := openPool(c, p); err != nil {
+		if err := openPool(w.core, c, p); err != nil {
 			return err
 		}
 		for _, m := range w.groups.machinesOf(c, p) {

@@ -30,7 +30,10 @@ func precondition(format string, args ...any) *project.Error {
 }
 
 // busy refuses an operation while another one runs on the cluster.
-func busy(op string) error {
+func busy(w *project.Core, op string) error {
+	if w.Switches.On(BusyAborted) {
+		return refuse(http.StatusConflict, "ABORTED", "aborted", "Cluster is running incompatible operation %s.", op)
+	}
 	e := precondition("Cluster is running incompatible operation %s.", op)
 	e.Details = []any{document.Object{
 		"@type": "type.googleapis.com/google.rpc.ErrorInfo", "domain": domain, "reason": "CLUSTER_ALREADY_HAS_OPERATION",

@@ -63,7 +63,7 @@ func (w *models) put(c *Cluster, p *Pool) error {
 func (w *models) template(c *Cluster, p *Pool) (string, error) {
 	name := baseName(c, p) + "-" + w.core.Seed.Hex(8, c.ID, p.Name, "template", p.Number, p.Revision)
 	region, _ := placeOf(c.Location)
-	if w.globalTemplates {
+	if w.core.Switches.On(GlobalTemplates) {
 		region = ""
 	}
 	path := compute.TemplatePath(c.Project, region, name)

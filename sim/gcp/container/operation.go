@@ -156,8 +156,11 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 		w.rows.operations.Touch(op.key())
 	}
 	if p.Roll != nil && p.Roll.Blue == nil {
-		w.rolls.end(p, nil)
-		return
+		if !w.core.Switches.On(KeepsSurge) {
+			w.rolls.end(p, nil)
+			return
+		}
+		p.Roll = nil
 	}
 	w.nodes.Stay(w.groups.machinesOf(c, p), p.Leaving)
 	w.finish(c, p, nil)
@@ -167,7 +170,11 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 func (w *lifecycle) tickOperation(op *operation) time.Time {
 	switch {
 	case op.Status == opDone:
-		if op.End.Add(operationsKept).Before(w.core.Now) {
+		kept := operationsKept
+		if w.core.Switches.On(ForgetsOperations) {
+			kept = w.core.Life(time.Minute)
+		}
+		if op.End.Add(kept).Before(w.core.Now) {
 			w.rows.operations.Delete(op.key())
 		}
 		return time.Time{}

@@ -60,7 +60,7 @@ func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	w.rows.pools.Put(p.key(), p)
@@ -137,7 +137,7 @@ func (w *agents) drop(x *project.Call) (*project.Answer, error) {
 
 // remove begins to delete a node pool of a cluster at rest.
 func (w *agents) remove(c *Cluster, p *Pool) (*operation, error) {
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "DELETE_NODE_POOL")
@@ -167,14 +167,16 @@ func (w *agents) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
 	if err := badRequest(nodeconfig.CheckSize(nodes)); err != nil {
 		return nil, err
 	}
-	if err := openPool(c, p); err != nil {
+	if err := openPool(w.core, c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "SET_NODE_POOL_SIZE")
 	p.Size = nodes
-	p.Doc["initialNodeCount"] = float64(nodes)
-	if nodes == 0 {
-		delete(p.Doc, "initialNodeCount")
+	if !w.core.Switches.On(KeepsInitialSize) {
+		p.Doc["initialNodeCount"] = float64(nodes)
+		if nodes == 0 {
+			delete(p.Doc, "initialNodeCount")
+		}
 	}
 	for _, g := range p.Groups {
 		g.Want = &nodes
@@ -196,7 +198,7 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err := badRequest(nodeconfig.CheckAutoscaling(given)); err != nil {
 		return nil, err
 	}
-	if err := openPool(c, p); err != nil {
+	if err := openPool(w.core, c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPDATE_CLUSTER")

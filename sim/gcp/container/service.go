@@ -26,15 +26,6 @@ import (
 // bodies are what requests may hold.
 var bodies = shapes.Shapes{Shapes: core.ReadShapes(shapes.Container)}
 
-// Behaviour is where GKE is not the same everywhere, or where nothing public says how it is. The zero Behaviour is GKE as its recorded
-// traffic shows it.
-type Behaviour struct {
-	// GlobalTemplates makes the instance templates of node pools global, as those of clusters before 1.29.8 are.
-	GlobalTemplates bool
-	// HidesUpgrades leaves upgrades of nodes out of what a node pool shows of its upgrades.
-	HidesUpgrades bool
-}
-
 // Service is GKE with all that it holds. Its operations run one at a time.
 type Service struct {
 	core   *project.Core
@@ -68,14 +59,13 @@ type (
 		views  *views
 	}
 	agents struct {
-		core          *project.Core
-		rows          *rows
-		find          *finder
-		life          *lifecycle
-		models        *models
-		rolls         *rolls
-		views         *views
-		hidesUpgrades bool
+		core   *project.Core
+		rows   *rows
+		find   *finder
+		life   *lifecycle
+		models *models
+		rolls  *rolls
+		views  *views
 	}
 	// views are clusters, node pools and operations as clients see them.
 	views struct {
@@ -107,26 +97,25 @@ type rolls struct {
 
 // models are what the machines of node pools are created from, and what they and their nodes learn from GKE.
 type models struct {
-	core            *project.Core
-	rows            *rows
-	compute         *compute.Service
-	groups          groups
-	nodes           *managed.Nodes
-	globalTemplates bool
+	core    *project.Core
+	rows    *rows
+	compute *compute.Service
+	groups  groups
+	nodes   *managed.Nodes
 }
 
 // New returns the empty service.
-func New(base *project.Core, c *compute.Service, b Behaviour) *Service {
+func New(base *project.Core, c *compute.Service) *Service {
 	stored := &rows{
 		clusters: core.NewTable[Cluster]("gke-cluster/"), pools: core.NewTable[Pool]("gke-pool/"),
 		operations: core.NewTable[operation]("gke-operation/"),
 	}
 	beneath, nodes := groups{c.Managers()}, managed.NewNodes(base.State)
-	made := &models{base, stored, c, beneath, nodes, b.GlobalTemplates}
+	made := &models{base, stored, c, beneath, nodes}
 	rolls := &rolls{core: base, rows: stored, groups: beneath, nodes: nodes, models: made}
 	rolls.life = &lifecycle{base, stored, beneath, nodes, made, rolls}
 	find, shown := &finder{base, stored}, &views{base, stored, beneath}
-	pools := &agents{base, stored, find, rolls.life, made, rolls, shown, b.HidesUpgrades}
+	pools := &agents{base, stored, find, rolls.life, made, rolls, shown}
 	w := &Service{
 		core: base, rows: stored, find: find, groups: beneath, masters: &masters{base, stored, find, pools, rolls.life, shown}, agents: pools,
 		life: rolls.life, rolls: rolls, models: made, nodes: nodes, views: shown,
@@ -224,8 +213,8 @@ func (w *finder) pool(x *project.Call) (*Cluster, *Pool, error) {
 
 // openPool refuses an operation on a node pool while another one runs on its cluster, and one that is not for the blue-green upgrade that
 // was paused.
-func openPool(c *Cluster, p *Pool) error {
-	if err := open(c); err != nil {
+func openPool(w *project.Core, c *Cluster, p *Pool) error {
+	if err := open(w, c); err != nil {
 		return err
 	}
 	if p.paused() {
@@ -238,9 +227,9 @@ func openPool(c *Cluster, p *Pool) error {
 func (p *Pool) paused() bool { return p.Op == "" && p.Roll != nil && p.Roll.Blue != nil }
 
 // open refuses an operation on a cluster or its node pools while another one runs.
-func open(c *Cluster) error {
+func open(w *project.Core, c *Cluster) error {
 	if c.Op != "" {
-		return busy(c.Op)
+		return busy(w, c.Op)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
@@ -79,7 +80,7 @@ func (w *views) pool(c *Cluster, p *Pool) document.Object {
 	for _, g := range p.Groups {
 		links = append(links, groupRoot+groupPath(c, g))
 	}
-	put(d, "instanceGroupUrls", document.List(links))
+	put(d, "instanceGroupUrls", core.Ordered(w.core.Environment, document.List(links)))
 	if p.Roll != nil && p.Roll.Blue != nil {
 		d["updateInfo"] = document.Object{"blueGreenInfo": w.blueGreen(c, p)}
 	}
@@ -148,7 +149,7 @@ func (w *views) cluster(c *Cluster) document.Object {
 		lowest = c.Master
 	}
 	d["currentNodeVersion"] = lowest
-	put(d, "nodePools", pools)
+	put(d, "nodePools", core.Ordered(w.core.Environment, pools))
 	put(d, "instanceGroupUrls", links)
 	if count > 0 {
 		d["currentNodeCount"] = float64(count)

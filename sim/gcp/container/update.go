@@ -71,9 +71,9 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 // for the version that the pool is to have already.
 func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
 	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
-		return open(c)
+		return open(w.core, c)
 	}
-	return openPool(c, p)
+	return openPool(w.core, c, p)
 }
 
 // regenerate begins a generation of nodes, and remembers what the pool was before the first that is not complete.
@@ -140,7 +140,7 @@ func (w *agents) rollback(x *project.Call) (*project.Answer, error) {
 	if p.Op != "" && p.Roll != nil && p.Roll.Blue != nil && !p.Roll.Back && p.Roll.Blue.Phase != phaseDeleting {
 		w.life.cancel(c, p)
 	}
-	if err := open(c); err != nil {
+	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPGRADE_NODES")
@@ -175,7 +175,7 @@ func (w *agents) upgrades(x *project.Call) (*project.Answer, error) {
 	}
 	var all []*operation
 	for _, op := range w.rows.operations.All() {
-		if op.Cluster == c.key() && op.Pool == p.Name && op.To != "" && !w.hidesUpgrades {
+		if op.Cluster == c.key() && op.Pool == p.Name && op.To != "" && !w.core.Switches.On(HidesUpgrades) {
 			all = append(all, op)
 		}
 	}

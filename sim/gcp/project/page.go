@@ -26,7 +26,8 @@ func (w *Core) Page(x *Call, all []Named) (page []Named, next string, err error)
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	token := x.Query.Get("pageToken")
-	page, next, err = core.Page(core.List[Named]{Items: all, Key: func(n Named) string { return n.Key }, Sorted: true}, token, size)
+	page, next, err = core.Page(core.List[Named]{Items: all, Key: func(n Named) string { return n.Key }, Sorted: true,
+		Reversed: w.Switches.On(core.ReversesLists)}, token, size)
 	if err != nil {
 		return nil, "", Invalid("pageToken", token, "The page token is invalid.")
 	}

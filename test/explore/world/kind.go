@@ -96,6 +96,8 @@ type Odds struct {
 	Zones []string
 	// Secondary is a read without which the rest of a pool can be observed. Optional.
 	Secondary func(Scenario) string
+	// Switches are those of the services that pools of the kind are made of. Optional.
+	Switches []sim.Switch
 	// Ignorable are the rules of what the cloud may accept and ignore.
 	Ignorable func(Scenario) []sim.Fault
 }
@@ -113,6 +115,8 @@ func (k *Kind) Draw(seed uint64) Scenario { return k.DrawAs(seed, k.Salt, k.Draw
 func (k *Kind) DrawAs(seed, salt uint64, drawn func(*Drawing)) Scenario {
 	d := &Drawing{Rand: rand.New(rand.NewPCG(seed, salt)), Scenario: Scenario{Seed: seed, Kind: k}}
 	drawn(d)
+	d.again(0x73776368) // what is drawn from here on leaves what was drawn before as it was
+	d.Scenario.Switches = sim.DrawSwitches(k.Odds.Switches, d.Rand)
 	d.Scenario.sort()
 	return d.Scenario
 }

@@ -42,6 +42,8 @@ type Scenario struct {
 	// Adopted pools come from another provider: their group exists before the object, with that provider's tags, until a user asks to adopt
 	// it.
 	Adopted bool
+	// Switches are those of the simulator that are on, from the beginning to the end.
+	Switches sim.Switches
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string
 	// Events in the order in which they happen.

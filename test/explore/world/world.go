@@ -224,6 +224,9 @@ func (w *World) At(when time.Time, do func()) { w.agenda.add(when, do) }
 
 // live lets everything happen, then looks at what is left when all is quiet.
 func (w *World) live() {
+	if len(w.Scenario.Switches) > 0 {
+		w.trace.Add("switches", "%v", w.Scenario.Switches)
+	}
 	w.rest.ignores()
 	w.account.deny()
 	for _, e := range w.Scenario.Events {

@@ -48,8 +48,8 @@ func drawn(d *world.Drawing) {
 	later(d)
 }
 
-// later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, a newer node image, how AKS
-// behaves, machines that keep their size, and spot machines.
+// later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, a newer node image,
+// machines that keep their size, and spot machines.
 func later(d *world.Drawing) {
 	s, of := &d.Scenario, own(d.Scenario)
 	r := rand.New(rand.NewPCG(s.Seed, 0x766d73))
@@ -57,11 +57,9 @@ func later(d *world.Drawing) {
 	if r.IntN(4) == 0 {
 		s.Add(world.Event{What: NodeImage, At: time.Minute + time.Duration(r.Int64N(int64(d.Within))), N: r.IntN(3)})
 	}
-	of.AKS.ETags, of.AKS.LowersCount = r.IntN(3) == 0, r.IntN(2) == 0
+	_, _ = r.IntN(3), r.IntN(2) // so that seeds mean what they meant
 	of.NoResize = r.IntN(6) == 0 && !of.VMs
-	if of.Spot = r.IntN(5) == 0 && !of.VMs && !of.System; of.Spot {
-		of.AKS.HidesOwn = r.IntN(2) == 0
-	}
+	of.Spot = r.IntN(5) == 0 && !of.VMs && !of.System
 	s.Own = of
 }
 

@@ -17,7 +17,10 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -33,6 +36,7 @@ var Kind = &world.Kind{
 		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    follow,
 		Secondary: func(world.Scenario) string { return "Operations_Get" },
+		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs(), containerservice.Beliefs()),
 		Ignorable: func(world.Scenario) []sim.Fault { return simazure.IgnorableOfPools() },
 	},
 	Golden: golden,
@@ -69,8 +73,6 @@ type Own struct {
 	Spot bool
 	// NoResize is true where the subscription has not registered the feature by which AKS changes the size of a pool's machines.
 	NoResize bool
-	// AKS is how AKS behaves where that is not certain.
-	AKS containerservice.Behavior
 }
 
 func own(s world.Scenario) Own { return s.Own.(Own) }
@@ -84,7 +86,7 @@ type pool struct {
 }
 
 func newPool(w *world.World) *world.Pool {
-	a := &pool{Account: azure.New(w, simazure.Options{AKS: own(w.Scenario).AKS})}
+	a := &pool{Account: azure.New(w, simazure.Options{})}
 	if !own(w.Scenario).NoResize {
 		w.Must(a.Cloud.AKS.RegisterFeature(containerservice.FeatureResize), "register a feature")
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	adapter "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -30,6 +33,7 @@ var Kind = &world.Kind{
 		Zones:     aws.Zones(),
 		Follow:    follow,
 		Secondary: func(world.Scenario) string { return "DescribeScalingActivities" },
+		Switches:  evidence.Switches(core.Beliefs(), autoscaling.Beliefs()),
 		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(false) },
 	},
 	Golden: golden,

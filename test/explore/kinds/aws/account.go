@@ -43,7 +43,8 @@ type Account struct {
 
 // New makes an account.
 func New(w *world.World) *Account {
-	server, err := simaws.New(simaws.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload})
+	server, err := simaws.New(simaws.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload,
+		Switches: w.Scenario.Switches})
 	w.Must(err, "make the simulator")
 	a := &Account{World: w, Server: server}
 	settings := config()

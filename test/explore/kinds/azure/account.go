@@ -56,7 +56,7 @@ type Account struct {
 
 // New makes a subscription in an Azure that behaves as the options say.
 func New(w *world.World, o simazure.Options) *Account {
-	o.Seed, o.Speed, o.MachineHost = w.Scenario.Seed, w.Scenario.Speed, w.Workload
+	o.Seed, o.Speed, o.MachineHost, o.Switches = w.Scenario.Seed, w.Scenario.Speed, w.Workload, w.Scenario.Switches
 	made, err := simazure.New(o)
 	w.Must(err, "make the simulator")
 	return &Account{World: w, Cloud: made}

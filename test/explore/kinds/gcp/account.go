@@ -15,7 +15,6 @@ import (
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -87,7 +86,7 @@ type Bound struct {
 // New makes a project with the cluster's network.
 func New(w *world.World) *Account {
 	o := simgcp.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, Limits: simgcp.Limits{},
-		GKE: container.Behaviour{GlobalTemplates: w.Scenario.Seed%4 == 1, HidesUpgrades: w.Scenario.Seed%3 == 1}}
+		Switches: w.Scenario.Switches}
 	bound, limited := w.Options.Manager.(*Bound)
 	if limited {
 		o.Accounts = []simgcp.Account{{Email: controller, Allowed: bound.Allowed}, {Email: user}}

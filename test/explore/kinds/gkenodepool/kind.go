@@ -17,7 +17,11 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	adapter "github.com/muster-project/muster/kube/infrapool/gcpmanaged"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -35,6 +39,7 @@ var Kind = &world.Kind{
 		Happenings: happenings, Actions: actions, Reads: reads, Refusals: refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
 		Secondary: secondary,
+		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs(), container.Beliefs()),
 		Ignorable: ignorable,
 	},
 	Golden: golden,

@@ -13,7 +13,10 @@ import (
 	driver "github.com/muster-project/muster/cloud/gcp/instancegroup"
 	adapter "github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/world"
@@ -31,6 +34,7 @@ var Kind = &world.Kind{
 		Happenings: happenings, Actions: actions, Reads: gcp.Reads, Refusals: gcp.Refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
 		Secondary: func(world.Scenario) string { return "machineTypes.get" },
+		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
 		Ignorable: ignorable,
 	},
 	Golden: golden,

@@ -17,6 +17,10 @@ import (
 	adapter "github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/sim/aws/autoscaling"
+	"github.com/muster-project/muster/sim/aws/eks"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
@@ -36,6 +40,7 @@ var Kind = &world.Kind{
 		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
 		Zones:     aws.Zones(),
 		Follow:    follow,
+		Switches:  evidence.Switches(core.Beliefs(), autoscaling.Beliefs(), eks.Beliefs()),
 		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(true) },
 	},
 	Golden: golden,

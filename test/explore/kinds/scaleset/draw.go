@@ -33,7 +33,8 @@ func drawn(d *world.Drawing) {
 		if s.Seed%2 == 1 {
 			of.Mode = azurev1.FlexibleOrchestrationMode
 		}
-		s.Refresh, s.Zones, of.LiveTags = world.Plain, d.IntN(2) == 0, d.IntN(3) == 0
+		s.Refresh, s.Zones = world.Plain, d.IntN(2) == 0
+		_ = d.IntN(3) // so that seeds mean what they meant
 		of.Evicts = []azurev1.SpotEvictionPolicy{azurev1.SpotEvictionPolicyDeallocate, azurev1.SpotEvictionPolicyDelete}[d.IntN(2)]
 		s.Own = of
 		if d.IntN(5) == 0 {

@@ -16,6 +16,9 @@ import (
 	adapter "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -32,6 +35,7 @@ var Kind = &world.Kind{
 		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    azure.Follow,
 		Secondary: secondary,
+		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
 		Ignorable: func(world.Scenario) []sim.Fault { return simazure.Ignorable() },
 	},
 	Golden: golden,
@@ -71,8 +75,6 @@ var Kind = &world.Kind{
 type Own struct {
 	// Mode is the orchestration mode.
 	Mode azurev1.OrchestrationModeType
-	// LiveTags shows machines with their scale set's tags of now.
-	LiveTags bool
 	// Evicts is what becomes of a spot machine that is taken back.
 	Evicts azurev1.SpotEvictionPolicy
 }
@@ -91,7 +93,7 @@ func secondary(s world.Scenario) string {
 type pool struct{ *azure.Account }
 
 func newPool(w *world.World) *world.Pool {
-	p := &pool{azure.New(w, simazure.Options{LiveTags: own(w.Scenario).LiveTags})}
+	p := &pool{azure.New(w, simazure.Options{})}
 	return &world.Pool{
 		Account: world.Account{
 			Cloud: p.Cloud, Asked: p.asked,

@@ -108,7 +108,7 @@ func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 		if !m.Protected {
 			exposed++
 		}
-		if !own(p.World.Scenario).LiveTags && m.Tags[tagContent] == s.Tags[tagContent] &&
+		if !p.World.Scenario.Switches.On(simcompute.LiveTags) && m.Tags[tagContent] == s.Tags[tagContent] &&
 			(m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
 			behind++
 		}

@@ -17,6 +17,8 @@ import (
 	driver "github.com/muster-project/muster/cloud/toy"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -40,6 +42,7 @@ var Kind = &world.Kind{
 		Refusals: []world.Refusal{{}, {}, {Code: "Forbidden", Status: 403}, {Code: "Busy", Status: 409}, {Code: "PreconditionFailed",
 			Status: 412}, {Code: "Internal", Status: 503}, {Code: "InvalidField", Status: 400}},
 		Secondary: func(world.Scenario) string { return "GetMachineType" },
+		Switches:  evidence.Switches(core.Beliefs()),
 		Ignorable: func(world.Scenario) []sim.Fault { return simtoy.Ignorable() },
 	},
 	Schemes: []func(*runtime.Scheme) error{addToScheme}, Objects: []client.Object{&ToyMachinePool{}}, Indexes: adapter{}.Kind().Indexes,
@@ -62,7 +65,8 @@ type pool struct {
 }
 
 func newPool(w *world.World) *world.Pool {
-	made, err := simtoy.New(simtoy.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload})
+	made, err := simtoy.New(simtoy.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload,
+		Switches: w.Scenario.Switches})
 	w.Must(err, "make the simulator")
 	p := &pool{world: w, sim: made, minor: world.FirstMinor}
 	return &world.Pool{
