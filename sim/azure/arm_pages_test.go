@@ -80,7 +80,8 @@ func TestPagesOfALongList(t *testing.T) {
 	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
 		t.Errorf("want all %d resources once, got %d", len(all), len(got))
 	}
-	if _, err := (&arm.Core{State: &core.State{Environment: &core.Environment{}}}).Paged(&arm.Call{Call: core.Call{Query: url.Values{"$skiptoken": {"x"}}}}, all); err == nil {
+	x := &arm.Call{Call: core.Call{Query: url.Values{"$skiptoken": {"x"}}}}
+	if _, err := (&arm.Core{State: &core.State{Environment: &core.Environment{}}}).Paged(x, all); err == nil {
 		t.Error("want a link that names no place refused")
 	}
 }

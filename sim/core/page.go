@@ -60,11 +60,11 @@ func (l List[T]) afterKey(token string) (int, error) {
 		return 0, ErrToken
 	}
 	return sort.Search(len(l.Items), func(i int) bool {
-		if key := l.Key(l.Items[i]); l.Reversed {
-			return key < string(last)
-		} else {
+		key := l.Key(l.Items[i])
+		if !l.Reversed {
 			return key > string(last)
 		}
+		return key < string(last)
 	}), nil
 }
 

@@ -43,8 +43,8 @@ func TestMachineDeletedBehindAKS(t *testing.T) {
 				}
 				settle()
 				o := w.observe()
-				lacks := o.Unfilled()
-				if len(o.Instances) != 2 || (lacks == 1) == b.On(containerservice.LowersCount) || o.Group.Size != 2+lacks || o.Group.State != "Succeeded" {
+				lacks, lowered := o.Unfilled(), b.On(containerservice.LowersCount)
+				if len(o.Instances) != 2 || (lacks == 1) == lowered || o.Group.Size != 2+lacks || o.Group.State != "Succeeded" {
 					w.Errorf("want an agent pool at rest with two machines, got %+v with %d machines", o.Group, len(o.Instances))
 				}
 				w.start(pool.Step{Kind: pool.Resize, Size: 3})

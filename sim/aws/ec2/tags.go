@@ -136,7 +136,8 @@ func (r *Tags) describeTags(in *ec2.DescribeTagsInput) (*ec2.DescribeTagsOutput,
 			}
 		}
 	}
-	page, next, err := account.Paged(r.Core, found, func(d ec2.TagDescription) string { return shapes.Str(d.ResourceId) + "\x00" + shapes.Str(d.Key) },
+	key := func(d ec2.TagDescription) string { return shapes.Str(d.ResourceId) + "\x00" + shapes.Str(d.Key) }
+	page, next, err := account.Paged(r.Core, found, key,
 		in.NextToken, r.Page(size))
 	return &ec2.DescribeTagsOutput{Tags: page, NextToken: next}, err
 }

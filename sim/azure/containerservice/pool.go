@@ -162,9 +162,7 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 	if err := checkPool(p.Name, next); err != nil {
 		return nil, err
 	}
-	if given["nodeLabels"] == nil || !w.core.Switches.On(LosesOwn) {
-		addOwn(w.core, next)
-	}
+	keepOwn(w.core, next, given)
 	if p.system() && document.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
 		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
 	}
@@ -271,10 +269,8 @@ func (w *agentPools) drop(x *arm.Call) (*arm.Answer, error) {
 	}
 	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
 	switch {
-	case p == nil && w.core.Switches.On(AbsentNotFound):
-		return nil, refuse(http.StatusNotFound, "NotFound", "Could not find agent pool: %s.", x.Vars["pool"])
 	case p == nil:
-		return &arm.Answer{Status: http.StatusNoContent}, nil
+		return deletedAbsent(w.core, x.Vars["pool"])
 	case p.State == stateDeleting && w.rows.operations.Get(p.Op) != nil:
 		return &arm.Answer{Status: http.StatusAccepted, Op: &w.rows.operations.Get(p.Op).Operation}, nil
 	}

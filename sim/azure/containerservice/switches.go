@@ -58,3 +58,18 @@ func addOwn(w *arm.Core, d document.Object) {
 		d["nodeTaints"] = append(document.Items(d, "nodeTaints"), spotTaint)
 	}
 }
+
+// keepOwn adds the label and the taint of spot nodes to what a pool becomes by a request.
+func keepOwn(w *arm.Core, next, given document.Object) {
+	if given["nodeLabels"] == nil || !w.Switches.On(LosesOwn) {
+		addOwn(w, next)
+	}
+}
+
+// deletedAbsent answers the deletion of an agent pool that does not exist.
+func deletedAbsent(w *arm.Core, name string) (*arm.Answer, error) {
+	if w.Switches.On(AbsentNotFound) {
+		return nil, refuse(http.StatusNotFound, "NotFound", "Could not find agent pool: %s.", name)
+	}
+	return &arm.Answer{Status: http.StatusNoContent}, nil
+}
