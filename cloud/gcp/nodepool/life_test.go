@@ -394,9 +394,17 @@ func TestDeletionWithoutCluster(t *testing.T) {
 }
 
 // TestStockout holds that machines that do not come are told in the words of GKE and Compute Engine, with the zone, that the node pool can
-// be deleted meanwhile, and that nothing is told once they have come.
+// be deleted meanwhile, and that nothing is told once they have come: with the members of conditions that the API calls deprecated, and
+// without them.
 func TestStockout(t *testing.T) {
-	inWorld(t, func(w *world) {
+	for name, on := range map[string]sim.Switches{"deprecated members shown": nil, "absent": {container.OmitsDeprecated}} {
+		t.Run(name, func(t *testing.T) { stockout(t, on) })
+	}
+}
+
+func stockout(t *testing.T, on sim.Switches) {
+	t.Helper()
+	inWorldAs(t, on, func(w *world) {
 		w.reach(1)
 		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
 			w.Fatal(err)
@@ -406,9 +414,14 @@ func TestStockout(t *testing.T) {
 		if o.Group.Busy != nil || o.Group.State != "RUNNING_WITH_ERROR" || o.Group.Failed != nil {
 			w.Errorf("want a node pool that runs with an error and takes changes, got %+v", o.Group)
 		}
-		for _, words := range []string{"ZONE_RESOURCE_POOL_EXHAUSTED", "GCE_STOCKOUT"} {
-			if !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool { return i.Reason == "Capacity" && strings.Contains(i.Message, words) }) {
-				w.Errorf("want the words %s, got %+v", words, o.Issues)
+		for _, i := range o.Issues {
+			if i.Reason != "Capacity" {
+				w.Errorf("want a lack of capacity, got %+v", i)
+			}
+		}
+		for _, word := range []string{"ZONE_RESOURCE_POOL_EXHAUSTED", "GCE_STOCKOUT"} {
+			if !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool { return strings.Contains(i.Message, word) }) {
+				w.Errorf("want the word %s, got %+v", word, o.Issues)
 			}
 		}
 		w.cloud.Faults().Clear()

@@ -153,8 +153,8 @@ func outcomeOf(o *container.Operation) *outcome {
 		return out
 	}
 	if out.cancelled = o.Error.Code == codeCancelled; !out.cancelled {
-		code := ""
-		if len(o.NodepoolConditions) > 0 {
+		code := canonical[o.Error.Code]
+		if len(o.NodepoolConditions) > 0 { // deprecated, and more exact where GKE shows them
 			code = codeOf(o.NodepoolConditions[0])
 		}
 		out.failed = session.Said(code, o.Error.Message)
@@ -162,7 +162,11 @@ func outcomeOf(o *container.Operation) *outcome {
 	return out
 }
 
-// codeOf returns the code of a condition.
+// canonical are the names of the canonical codes with which operations fail (google.rpc.Code).
+var canonical = map[int64]string{3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED",
+	9: "FAILED_PRECONDITION", 10: "ABORTED", 13: "INTERNAL", 14: "UNAVAILABLE"}
+
+// codeOf returns the code of a condition. The member code is deprecated, and more exact where GKE shows it.
 func codeOf(c *container.StatusCondition) string {
 	if c.Code != "" && c.Code != "UNKNOWN" {
 		return c.Code

@@ -32,6 +32,8 @@ func Beliefs() []evidence.Row {
 		evidence.Recorded("Nodes join without user data in the request", pool).Declared("sim.GroupBehavior.Bootstraps"),
 		evidence.Documented("A request with another etag than the current one is refused with ABORTED", "UpdateNodePoolRequest.Etag", sdk),
 		evidence.Documented("AUTO_UPGRADE_NODES is unused: automatic upgrades are UPGRADE_NODES", "Operation.OperationType", sdk),
+		evidence.Assumed("Members that the API calls deprecated are shown: statusMessage, nodepoolConditions and the code of a condition").
+			Switch(OmitsDeprecated, "they are absent"),
 		evidence.Documented("UPGRADE_NODES can be cancelled", "Operation.OperationType", sdk),
 		evidence.Documented("SET_NODE_POOL_MANAGEMENT runs beside other operations", "Operation.OperationType", sdk),
 		evidence.Assumed("fetchNodePoolUpgradeInfo lists the upgrades that clients started").

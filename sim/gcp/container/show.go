@@ -36,11 +36,11 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000
 func etag(of any) string { return project.Fingerprint(of) }
 
 // shownConditions are why a cluster, a node pool or an operation is in its state, nil for nothing.
-func shownConditions(all []Condition) []any {
+func shownConditions(w *project.Core, all []Condition) []any {
 	var out []any
 	for _, c := range all {
 		d := document.Object{"message": c.Message}
-		if c.Code != "" {
+		if c.Code != "" && !w.Switches.On(OmitsDeprecated) {
 			d["code"] = c.Code
 		}
 		if c.Canonical != "" {
@@ -72,8 +72,8 @@ func (w *views) pool(c *Cluster, p *Pool) document.Object {
 	d["status"], d["version"], d["etag"] = p.Status, p.Current, p.etag()
 	d["selfLink"] = root + c.path() + "/nodePools/" + p.Name
 	document.Place(d, "config.nodeImageConfig", document.Object{"image": imageName(p, p.Current), "imageProject": imageProject})
-	put(d, "conditions", shownConditions(p.Conditions))
-	if len(p.Conditions) > 0 {
+	put(d, "conditions", shownConditions(w.core, p.Conditions))
+	if len(p.Conditions) > 0 && !w.core.Switches.On(OmitsDeprecated) {
 		d["statusMessage"] = p.Conditions[0].Message
 	}
 	links := []string{}
@@ -121,7 +121,7 @@ func (w *views) cluster(c *Cluster) document.Object {
 	d["name"], d["location"], d["zone"], d["status"], d["id"] = c.Name, c.Location, c.Location, c.Status, c.ID
 	d["selfLink"], d["createTime"] = root+c.path(), c.Created.UTC().Format(time.RFC3339)
 	d["currentMasterVersion"], d["etag"], d["labelFingerprint"] = c.Master, etag(c.Version), labelFingerprint(c)
-	put(d, "conditions", shownConditions(c.Conditions))
+	put(d, "conditions", shownConditions(w.core, c.Conditions))
 	if c.Status != provisioning {
 		c.showEndpoints(d)
 	}
@@ -186,14 +186,22 @@ func (w *views) operation(op *operation) document.Object {
 	put(d, "progress", op.progress())
 	if len(op.Conditions) > 0 {
 		d["error"] = document.Object{"code": op.Code, "message": op.Conditions[0].Message}
-		d["statusMessage"] = op.Conditions[0].Message
-		which := "clusterConditions"
-		if op.Pool != "" {
-			which = "nodepoolConditions"
-		}
-		d[which] = shownConditions(op.Conditions)
+		w.deprecated(op, d)
 	}
 	return d
+}
+
+// deprecated adds the members that the API calls deprecated to a failed operation.
+func (w *views) deprecated(op *operation, d document.Object) {
+	if w.core.Switches.On(OmitsDeprecated) {
+		return
+	}
+	d["statusMessage"] = op.Conditions[0].Message
+	which := "clusterConditions"
+	if op.Pool != "" {
+		which = "nodepoolConditions"
+	}
+	d[which] = shownConditions(w.core, op.Conditions)
 }
 
 // progress is how far an operation is, nil for one that does not tell.

@@ -16,4 +16,6 @@ const (
 	ForgetsOperations sim.Switch = "gke.ForgetsOperations"
 	// KeepsSurge leaves the surge nodes of an upgrade that was cancelled.
 	KeepsSurge sim.Switch = "gke.KeepsSurge"
+	// OmitsDeprecated leaves deprecated members out: statusMessage, nodepoolConditions of operations, and code of conditions.
+	OmitsDeprecated sim.Switch = "gke.OmitsDeprecated"
 )
