@@ -198,7 +198,8 @@ func TestSpotPoolAtRest(t *testing.T) {
 	named := func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.NodeLabels, s.Taints = map[string]string{key: "spot"}, []aksv1.Taint{{Key: key, Value: "spot", Effect: "NoSchedule"}}
 	}
-	for name, b := range map[string]sim.Switches{"shown": {}, "hidden": {containerservice.HidesOwn}} {
+	for name, b := range map[string]sim.Switches{"shown": {}, "hidden": {containerservice.HidesOwn},
+		"lost with other labels": {containerservice.LosesOwn}} {
 		for _, change := range []func(*aksv1.AzureManagedMachinePoolSpec){nil, named} {
 			t.Run(fmt.Sprintf("%s, named %t", name, change != nil), func(t *testing.T) {
 				inWorldOf(t, b, func(w *world) {
