@@ -62,8 +62,8 @@ func upCommand() *cobra.Command {
 			"is seeded with pools of two machines each, with their clusters: %s.", builtinPools())) + fmt.Sprintf(`
 
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
-does; variables of the providers that the environment does not have (%s ...) are taken from
-what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
+does; variables of the providers that the environment does not have (%s ...)
+are taken from what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
 once in the life of a world: starting it again on the same --dir leaves alone what was changed since.
 
 A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn, Home and End.`,
@@ -83,7 +83,8 @@ A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn,
 	f.StringVar(&u.dir, "dir", "", "folder that keeps the world and finds it again (default: a temporary one, removed at the end)")
 	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a "+
 		"free one)")
-	f.StringSliceVar(&u.clouds, "clouds", defaultClouds, "clouds to simulate, of "+strings.Join(simulatedClouds, " and "))
+	f.StringSliceVar(&u.clouds, "clouds", defaultClouds,
+		"clouds to simulate, of "+strings.Join(simulatedClouds, ", ")+"; "+everyCloud+" is every cloud")
 	f.StringArrayVarP(&u.files, "file", "f", nil,
 		"manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
 	f.StringSliceVar(&u.pools, "pools", nil, "which of the built-in pools to seed, without -f (default: all that are on the clouds)")
@@ -115,6 +116,17 @@ var (
 	defaultClouds   = simulatedClouds[:1]
 )
 
+// everyCloud is the value of --clouds that stands for all of them.
+const everyCloud = "all"
+
+// expanded returns the clouds that the values of --clouds name.
+func expanded(clouds []string) []string {
+	if slices.Equal(clouds, []string{everyCloud}) {
+		return slices.Clone(simulatedClouds)
+	}
+	return clouds
+}
+
 // checkClouds refuses a cloud that is not simulated.
 func checkClouds(clouds []string) error {
 	for _, c := range clouds {
@@ -142,6 +154,7 @@ func (u *up) check() error {
 	if err := checkGates(u.gates); err != nil {
 		return err
 	}
+	u.clouds = expanded(u.clouds)
 	if err := checkClouds(u.clouds); err != nil {
 		return err
 	}
