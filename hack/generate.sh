@@ -64,7 +64,7 @@ if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./providers/aws/warnings output:webhook:dir=config/warnings
   bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission paths=./providers/azure/agentpools \
-    paths=./providers/gcp/admission output:webhook:dir=config/admission
+    paths=./providers/gcp/admission paths=./providers/scaleway/admission output:webhook:dir=config/admission
 fi
 
 # The templates of the Helm chart that need no values, from config/ as it is now.

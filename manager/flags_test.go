@@ -99,6 +99,7 @@ func flagCases(certs string) map[string]flagCase {
 				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4",
 				"--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14",
 				"--azureasomanagedmachinepool-concurrency=15", "--gcpmachinepool-concurrency=16", "--gcpmanagedmachinepool-concurrency=17",
+				"--scalewaymanagedmachinepool-concurrency=18",
 				"--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
@@ -108,7 +109,8 @@ func flagCases(certs string) map[string]flagCase {
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
 					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5,
 						Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14,
-							"azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17}}) && len(o.Controllers) == 1 &&
+							"azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17, "scalewaymanagedmachinepool": 18}}) &&
+					len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},
@@ -136,7 +138,7 @@ func flagCases(certs string) map[string]flagCase {
 			reason: "without the core controller its webhook configurations need no authority",
 			args:   []string{"--controllers=awsmachinepool,webhook"},
 			env:    environment("POD_NAMESPACE", "x"), check: func(o manager.Options) bool {
-				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 2
+				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 3
 			},
 		},
 		"no certificates": {reason: "what is missing is said", err: "webhooks need certificates"},

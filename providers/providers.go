@@ -52,6 +52,7 @@ type Existing struct {
 	// Label is the value of the label cluster.x-k8s.io/provider on its Deployment, and Title its name for users.
 	Label, Title string
 	// PoolGate is the feature gate that runs its controllers of pools, PoolGateDefault its default, and Variable what clusterctl sets it by.
+	// It is empty if they always run.
 	PoolGate, Variable string
 	PoolGateDefault    bool
 	// ManagedGate is the feature gate, off by default, that runs its controllers of the cloud's own node pools, and ManagedVariable what

@@ -25,6 +25,7 @@ import (
 	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/local/clouds/gcp/gke"
 	gcpnetwork "github.com/muster-project/muster/local/clouds/gcp/network"
+	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/objects"
@@ -32,6 +33,7 @@ import (
 	"github.com/muster-project/muster/local/workload"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/alone"
 )
 
@@ -44,6 +46,7 @@ var (
 	knownToEKS = &list{clusters: map[string]eks.Cluster{}, busy: map[string]bool{}}
 	azureCloud *azure.Cloud
 	gcpCloud   *gcp.Cloud
+	scwCloud   *scaleway.Cloud
 )
 
 func TestMain(m *testing.M) { os.Exit(alone.Run(m, "standins", begin)) }
@@ -69,8 +72,11 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 	if gcpCloud, err = gcp.New(gcp.Options{Speed: 500}); err != nil {
 		return nil, err
 	}
-	azureWeb, gcpWeb := httptest.NewServer(azureCloud), httptest.NewServer(gcpCloud)
-	for _, r := range reconcilers(azureWeb.URL, gcpWeb.URL) {
+	if scwCloud, err = scaleway.New(scaleway.Options{Speed: 500}); err != nil {
+		return nil, err
+	}
+	azureWeb, gcpWeb, scwWeb := httptest.NewServer(azureCloud), httptest.NewServer(gcpCloud), httptest.NewServer(scwCloud)
+	for _, r := range reconcilers(azureWeb.URL, gcpWeb.URL, scwWeb.URL) {
 		if err := r.SetupWithManager(stand.Manager); err != nil {
 			return nil, err
 		}
@@ -80,13 +86,14 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 		err := stop()
 		azureWeb.Close()
 		gcpWeb.Close()
+		scwWeb.Close()
 		set.Stop()
-		return errors.Join(err, azureCloud.Close(), gcpCloud.Close())
+		return errors.Join(err, azureCloud.Close(), gcpCloud.Close(), scwCloud.Close())
 	}, nil
 }
 
 // reconcilers returns those of the control planes and clusters of all clouds.
-func reconcilers(azureURL, gcpURL string) []interface{ SetupWithManager(mgr ctrl.Manager) error } {
+func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(mgr ctrl.Manager) error } {
 	c := stand.Manager.GetClient()
 	region := func(region string) awsnetwork.Network {
 		if region == "" {
@@ -103,6 +110,8 @@ func reconcilers(azureURL, gcpURL string) []interface{ SetupWithManager(mgr ctrl
 		eks.Clusters(c),
 		&gke.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Network: project, Registry: gke.HTTP{Endpoint: gcpURL}},
 		gke.Clusters(c, project),
+		&kapsule.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: kapsule.HTTP{Endpoint: scwURL}},
+		kapsule.Clusters(c),
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
 		made = append(made,

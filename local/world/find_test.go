@@ -73,7 +73,7 @@ func TestOneCloudIsEnough(t *testing.T) {
 		}
 	}
 	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil ||
-		!strings.Contains(err.Error(), `(aws, azure, gcp), found "moon"`) {
+		!strings.Contains(err.Error(), `(aws, azure, gcp, scaleway), found "moon"`) {
 		t.Errorf("want a cloud that is not simulated refused, got %v", err)
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/muster-project/muster/providers/azure"
 	"github.com/muster-project/muster/providers/gates"
 	"github.com/muster-project/muster/providers/gcp"
+	"github.com/muster-project/muster/providers/scaleway"
 )
 
 // Providers returns all providers, in the order in which users see them.
 func Providers() []providers.Provider {
-	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider()}
+	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider(), scaleway.Provider()}
 }
 
 // Check returns an error that names the providers which can't be used as they are.

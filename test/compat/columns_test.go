@@ -144,6 +144,15 @@ spec: {providerID: 'gce://p/us-central1/c/p'}
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'gke:1.30.2', version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1alpha2/scalewaymanagedmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1alpha2
+kind: ScalewayManagedMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: caps}}
+spec: {nodeType: PRO2-XXS, zone: fr-par-1, providerID: 'scaleway:///pools/p'}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: '1.34.2', version: v1.34.2, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters",
 		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: " +
 			"{cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",

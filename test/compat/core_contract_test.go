@@ -15,6 +15,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/crd"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/azure"
@@ -33,6 +34,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 		aksv1.AzureManagedMachinePoolKind:    &aksv1.AzureManagedMachinePool{},
 		aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
 		gcpv1.GCPMachinePoolKind:             &gcpv1.GCPMachinePool{}, gcpv1.GCPManagedMachinePoolKind: &gcpv1.GCPManagedMachinePool{},
+		scalewayv1.ScalewayManagedMachinePoolKind: &scalewayv1.ScalewayManagedMachinePool{},
 	} {
 		o.GetCommonStatus().SetProvisioned()
 		all[kind] = o
@@ -108,6 +110,8 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 			u = object(t, ns, "{spec: {instanceType: n2-standard-2}}")
 		case gcpv1.GCPManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {}}")
+		case scalewayv1.ScalewayManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {nodeType: PRO2-XXS, zone: fr-par-1}}")
 		case aksv1.AzureManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {mode: System, name: pool0, sku: Standard_B2s}}")
 		case aksv1.AzureASOManagedMachinePoolKind:

@@ -145,6 +145,14 @@ var flavors = []flavor{
 			"Cluster"},
 	},
 	{
+		cloud: "scaleway", name: "managed",
+		needed: []string{"CLUSTER_NAME", "KUBERNETES_VERSION", "SCW_ACCESS_KEY", "SCW_PROJECT_ID", "SCW_REGION", "SCW_SECRET_KEY"},
+		optional: []string{"CLUSTER_TYPE", "WORKER_FAILURE_DOMAIN", "WORKER_MACHINE_COMMERCIAL_TYPE", "WORKER_MACHINE_COUNT",
+			"WORKER_PUBLIC_IP_DISABLED"},
+		kinds: []string{"Cluster", "ScalewayManagedCluster", "Secret", "ScalewayManagedControlPlane", "MachinePool",
+			"ScalewayManagedMachinePool"},
+	},
+	{
 		name:     "eks-managedmachinepool-launchtemplate",
 		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
@@ -225,7 +233,9 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 		"AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
 		"AZURE_SUBSCRIPTION_ID":   "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
 		"ASO_CREDENTIAL_SECRET_NAME": "credentials", "GCP_PROJECT": "simulated-project", "GCP_REGION": "us-central1",
-		"IMAGE_ID": "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
+		"SCW_ACCESS_KEY": "SCWXXXXXXXXXXXXXXXXX", "SCW_PROJECT_ID": "11111111-1111-1111-1111-111111111111", "SCW_REGION": "fr-par",
+		"SCW_SECRET_KEY": "11111111-1111-1111-1111-111111111111",
+		"IMAGE_ID":       "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
 	out, err := p.Process(text, func(name string) (string, error) {
 		if value, ok := values[name]; ok {
 			return value, nil

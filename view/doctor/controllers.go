@@ -29,6 +29,11 @@ func controllers(f Installation) []Finding {
 func (e Existing) beside(m Manager) Finding {
 	gate, variable := e.PoolGate, e.Variable
 	switch {
+	case e.PoolGate == "" && m.Desired == 0:
+		return okay(m.object(), "it does not run: nothing else changes pools")
+	case e.PoolGate == "":
+		return problem(m.object(), e.Title+" runs its controllers of pools too, and has no switch for them: two controllers change one pool",
+			"scale its Deployment to 0, or pause the pools of one of the two: docs/migrating.md")
 	case m.gate(e.PoolGate, e.PoolGateDefault):
 	case e.ManagedGate != "" && m.gate(e.ManagedGate, false):
 		gate, variable = e.ManagedGate, e.ManagedVariable

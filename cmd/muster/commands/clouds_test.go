@@ -30,11 +30,12 @@ func TestHelpNamesWhatCloudsBring(t *testing.T) {
 		upCommand().Long: "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS,\ncapz-mp-0 a scale set of Azure in Uniform " +
 			"mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS, aks-pool1 a\nUser pool of the same cluster, aks-aso-pool0 a " +
 			"pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a managed\ninstance group of Google Cloud in one zone, capg-mp-1 one " +
-			"in all zones of its region, capg-gke-mp-0 a node pool of GKE.\n\nIn the manifests",
-		upCommand().Example:  "  muster up --clouds aws,azure,gcp\n  muster up --pools capa-mp-0\n",
-		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds gcp --tls",
+			"in all zones of its region, capg-gke-mp-0 a node pool of GKE,\ncaps-mp-0 a pool of Kapsule.\n\nIn the manifests",
+		upCommand().Example:  "  muster up --clouds aws,azure,gcp,scaleway\n  muster up --pools capa-mp-0\n",
+		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds scaleway --tls",
 		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan " +
-			"gcpmachinepool/workers --set spec.instanceType=n2-standard-4\n  muster plan awsmachinepool/workers --set 'metadata",
+			"gcpmachinepool/workers --set spec.instanceType=n2-standard-4\n  muster plan " +
+			"scalewaymanagedmachinepool/workers --set spec.upgradePolicy.maxSurge=2\n  muster plan awsmachinepool/workers --set 'metadata",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)

@@ -6,6 +6,7 @@ import (
 	"github.com/muster-project/muster/local/clouds/aws"
 	"github.com/muster-project/muster/local/clouds/azure"
 	"github.com/muster-project/muster/local/clouds/gcp"
+	"github.com/muster-project/muster/local/clouds/scaleway"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/seed"
 )
@@ -16,6 +17,7 @@ func Clouds() []clouds.Cloud {
 		aws.Cloud(),
 		azure.Cloud(),
 		gcp.Cloud(),
+		scaleway.Cloud(),
 	}
 }
 
