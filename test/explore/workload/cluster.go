@@ -116,7 +116,7 @@ var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 // New returns a cluster with a budget for its pods and without machines.
 func New(env Environment, o Options) *Cluster {
 	l := &Cluster{Options: o, env: env, seed: sim.Seed(o.Seed), by: map[string]*machine{}, closed: map[string]bool{}}
-	l.Tokens, l.App, l.Users = &Tokens{cluster: l, made: map[string]bool{}}, &App{cluster: l}, &Users{cluster: l, cordoned: map[string]bool{}}
+	l.Tokens, l.App, l.Users = &Tokens{cluster: l, made: map[string]int{}}, &App{cluster: l}, &Users{cluster: l, cordoned: map[string]bool{}}
 	l.Drains, l.Outage = &Drains{cluster: l}, &Outage{cluster: l}
 	l.API = memapi.New(memapi.Options{
 		Scheme: o.Scheme, Now: time.Now,

@@ -17,8 +17,8 @@ import (
 // Tokens are the bootstrap tokens of a cluster.
 type Tokens struct {
 	cluster *Cluster
-	// made are those that were ever made, whatever has become of them.
-	made map[string]bool
+	// made are those that were ever made, whatever has become of them, and the place of the pool that each was made for.
+	made map[string]int
 	// lasting is a token that is good for ever: that of machines which are given no other.
 	lasting string
 }
@@ -56,27 +56,32 @@ func (t *Tokens) good(token string) bool {
 		return true
 	}
 	secret := t.found(token)
-	return t.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
+	_, made := t.made[token]
+	return made && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
 }
 
-// Rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
-func (t *Tokens) Rotate(n int) string {
+// Rotate makes the n-th token of the pool at a place. The one before it stays good for a while, and for as long as Muster keeps it alive.
+func (t *Tokens) Rotate(of, n int) string {
 	for _, token := range t.All() {
 		secret := t.found(token)
-		if token == t.lasting || secret == nil || !until(secret).IsZero() {
+		if token == t.lasting || t.made[token] != of || secret == nil || !until(secret).IsZero() {
 			continue
 		}
 		at := time.Now().Add(tokenStays).UTC()
 		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
 		t.cluster.env.Must(t.cluster.User.Update(t.cluster.env.Context(), secret), "let a token expire")
 	}
-	return t.make(n)
+	return t.make(of, n)
 }
 
-func (t *Tokens) make(n int) string {
+// perPool is more than the number of tokens of a pool.
+const perPool = 1000
+
+func (t *Tokens) make(of, n int) string {
 	c := t.cluster
+	n += of * perPool
 	token := c.seed.Hex(6, "token", n) + "." + c.seed.Hex(16, "secret", n)
-	t.made[token] = true
+	t.made[token] = of
 	c.env.Must(c.User.Create(c.env.Context(), secretOf(token)), "make a token")
 	return token
 }
@@ -84,7 +89,7 @@ func (t *Tokens) make(n int) string {
 // Last makes a token that is good for ever, once.
 func (t *Tokens) Last() string {
 	if t.lasting == "" {
-		t.lasting = t.make(-1)
+		t.lasting = t.make(0, -1)
 	}
 	return t.lasting
 }

@@ -19,9 +19,8 @@ import (
 // account is what watches the wire to the simulated cloud.
 type account struct {
 	world *World
-	// costs counts requests and what they were for, writes remembers when the cloud was written to.
-	costs  *record.Costs
-	writes *record.Writes
+	// costs counts requests and what they were for.
+	costs *record.Costs
 	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
 	wrote map[*process]time.Time
 	// ledger is who serves.
@@ -43,7 +42,7 @@ func (a *account) inForce() []sim.PlayedFault {
 }
 
 func newAccount(w *World) *account {
-	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), ledger: record.Ledger{}}
+	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, ledger: record.Ledger{}}
 }
 
 // line is a process's connection to the cloud.
@@ -98,7 +97,7 @@ func (a *account) count(call string, req *http.Request) {
 	if each {
 		call += " " + req.URL.Path
 	}
-	if wrong := a.writes.Sent(call, each); wrong != "" {
+	if wrong := a.world.writes.Sent(call, each); wrong != "" {
 		a.world.Blame("storm", "%s", wrong)
 	}
 }
@@ -125,7 +124,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		if w.pool.Accepted != nil {
 			after = w.pool.Accepted(call, req, after)
 		}
-		if wrong := a.writes.Accepted(call.String() + " " + words); wrong != "" {
+		if wrong := w.writes.Accepted(call.String() + " " + words); wrong != "" {
 			w.Blame("repeated", "%s", wrong)
 		}
 	}

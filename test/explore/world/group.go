@@ -18,7 +18,7 @@ type Group struct{ world *World }
 // Name returns the name that the group has, or will have.
 func (g *Group) Name() string {
 	if g.world.Scenario.Kind.OwnName {
-		return InfraKey.Name
+		return g.world.key.Name
 	}
 	return g.world.Objects.Owner().ResourceName()
 }

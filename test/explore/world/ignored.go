@@ -51,7 +51,7 @@ func (r *rest) unheeded() {
 	w.since()
 	said := w.Objects.Says()
 	r.reported = strings.Contains(said, noEffect)
-	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.gone; {
+	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.over(); {
 		w.until(time.Now().Add(quietSpell))
 		if now := w.Objects.Says(); strings.Contains(now, noEffect) != r.reported {
 			w.Blame("quiet", "at rest it was said %q, and then %q", said, now)

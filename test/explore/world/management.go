@@ -88,6 +88,13 @@ func (f *setup) furnish() {
 	if w.pool.Furnish != nil {
 		w.pool.Furnish()
 	}
+	f.apply()
+}
+
+// apply makes the objects of the pool that is looked at.
+func (f *setup) apply() {
+	w, ctx := f.world, f.world.t.Context()
+	w.absent = false
 	o := w.pool.Applied()
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Named {
 		w.users.makeForeign(0)
@@ -117,13 +124,14 @@ func (f *setup) cluster() *clusterv1.Cluster {
 }
 
 func (f *setup) machinePool() *clusterv1.MachinePool {
-	s := f.world.Scenario
+	w := f.world
+	s := w.Scenario
 	mp := &clusterv1.MachinePool{
-		ObjectMeta: metav1.ObjectMeta{Namespace: poolKey.Namespace, Name: poolKey.Name, Annotations: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.poolKey.Namespace, Name: w.poolKey.Name, Annotations: map[string]string{}},
 		Spec: clusterv1.MachinePoolSpec{ClusterName: ClusterName, Replicas: ptr.To(int32(s.Replicas)), Template: clusterv1.MachineTemplateSpec{
 			Spec: clusterv1.MachineSpec{
-				ClusterName: ClusterName, Version: s.Kind.Version, Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(secretName)},
-				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: f.world.Objects.kind, Name: InfraKey.Name},
+				ClusterName: ClusterName, Version: s.Kind.Version, Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(w.secretName())},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: w.Objects.kind, Name: w.key.Name},
 			},
 		}},
 	}
@@ -153,13 +161,16 @@ type Objects struct {
 	owner cloud.Owner
 }
 
+// secretName is the name of the Secret with the bootstrap data of the pool that is looked at.
+func (w *World) secretName() string { return secretName + place(w.at) }
+
 // rotate puts a new token into the bootstrap data.
 func (b *Objects) rotate() {
 	w := b.world
 	b.tokens++
-	data := w.Scenario.Boots(w.Workload.Tokens.Rotate(b.tokens))
+	data := w.Scenario.Boots(w.Workload.Tokens.Rotate(w.at, b.tokens))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: Namespace, Name: secretName, Labels: map[string]string{clusterv1.ClusterNameLabel: ClusterName},
+		Namespace: Namespace, Name: w.secretName(), Labels: map[string]string{clusterv1.ClusterNameLabel: ClusterName},
 	}}
 	made := b.User.Get(w.t.Context(), client.ObjectKeyFromObject(secret), secret) == nil
 	secret.Data = map[string][]byte{"value": []byte(data)}
@@ -182,7 +193,7 @@ func (s Scenario) Boots(token string) string {
 // Bootstrap is the hash-free bootstrap data as the secret has it now.
 func (b *Objects) Bootstrap() []byte {
 	secret := &corev1.Secret{}
-	if err := b.User.Get(b.world.t.Context(), client.ObjectKey{Namespace: Namespace, Name: secretName}, secret); err != nil {
+	if err := b.User.Get(b.world.t.Context(), client.ObjectKey{Namespace: Namespace, Name: b.world.secretName()}, secret); err != nil {
 		return nil
 	}
 	return secret.Data["value"]
@@ -192,8 +203,8 @@ func (b *Objects) Bootstrap() []byte {
 func (b *Objects) EditPool(change func(*clusterv1.MachinePool)) {
 	w := b.world
 	mp := &clusterv1.MachinePool{}
-	if b.User.Get(w.t.Context(), poolKey, mp) == nil {
-		w.account.writes.Renew()
+	if b.User.Get(w.t.Context(), w.poolKey, mp) == nil {
+		w.writes.Renew()
 		change(mp)
 		w.Must(b.User.Update(w.t.Context(), mp), "edit the MachinePool")
 	}
@@ -203,8 +214,8 @@ func (b *Objects) EditPool(change func(*clusterv1.MachinePool)) {
 func (b *Objects) EditObject(change func(client.Object)) {
 	w := b.world
 	o := w.pool.New()
-	if b.User.Get(w.t.Context(), InfraKey, o) == nil {
-		w.account.writes.Renew()
+	if b.User.Get(w.t.Context(), w.key, o) == nil {
+		w.writes.Renew()
 		change(o)
 		w.Must(b.User.Update(w.t.Context(), o), "edit the %s", b.kind)
 	}
@@ -222,10 +233,10 @@ func (b *Objects) infraThere() bool {
 func (b *Objects) read(r client.Reader) (*clusterv1.MachinePool, client.Object) {
 	w := b.world
 	mp, o := &clusterv1.MachinePool{}, w.pool.New()
-	if r.Get(w.t.Context(), poolKey, mp) != nil {
+	if r.Get(w.t.Context(), w.poolKey, mp) != nil {
 		mp = nil
 	}
-	if r.Get(w.t.Context(), InfraKey, o) != nil {
+	if r.Get(w.t.Context(), w.key, o) != nil {
 		o = nil
 	}
 	return mp, o
@@ -247,7 +258,7 @@ func (b *Objects) Owner() cloud.Owner {
 	if id == "" {
 		id = string(o.GetUID())
 	}
-	b.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: InfraKey.Namespace, Name: InfraKey.Name,
+	b.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: b.world.key.Namespace, Name: b.world.key.Name,
 		GroupName: b.world.adoption.groupNameOf(mp, o)}
 	return b.owner
 }

@@ -28,7 +28,9 @@ type managers struct {
 // start returns a manager that has just started: a driver, an engine and caches that remember nothing.
 func (g *managers) start() *process {
 	w := g.world
-	w.account.writes.Renew()
+	for _, m := range w.members {
+		m.writes.Renew()
+	}
 	p := &process{world: w, starts: time.Now()}
 	if g.started++; g.started > 1 {
 		p.name = fmt.Sprintf("#%d ", g.started)
@@ -43,10 +45,13 @@ func (g *managers) start() *process {
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
 		SkipModelReconciliation: w.Scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
-	p.controllers = []*controller{
-		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
-		{name: strings.ToLower(w.Objects.kind), request: ctrl.Request{NamespacedName: InfraKey}, reconcile: infra, ready: true},
+	for _, m := range w.members {
+		p.controllers = append(p.controllers,
+			&controller{of: m, name: "machinepool" + place(m.at), request: ctrl.Request{NamespacedName: m.poolKey}, reconcile: core.Reconcile},
+			&controller{of: m, infra: true, name: strings.ToLower(w.Objects.kind) + place(m.at), request: ctrl.Request{NamespacedName: m.key},
+				reconcile: infra})
 	}
+	p.all()
 	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
 		w.At(at, p.all)
 	}
@@ -90,7 +95,7 @@ func (g *managers) between(p *process) {
 		if other != p && !time.Now().Before(other.starts) {
 			w.Trace("meet", "%s and %s", p.name, other.name)
 			other.sync()
-			other.pass(other.controllers[1])
+			other.pass(other.infra(w.member))
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,8 +48,11 @@ type process struct {
 	wanted oracle.Wanted
 }
 
-// controller is one reconciler with the one key of its work queue that there is.
+// controller is one reconciler with the key of one pool in its work queue.
 type controller struct {
+	// of is the pool, infra is true if the key is that of its infrastructure object.
+	of    *member
+	infra bool
 	name      string
 	request   ctrl.Request
 	reconcile Reconcile
@@ -70,7 +74,7 @@ const (
 // all puts every key into its queue.
 func (p *process) all() {
 	for _, c := range p.controllers {
-		c.ready = true
+		c.ready = c.ready || !c.of.absent
 	}
 }
 
@@ -105,8 +109,11 @@ func (p *process) hear(events []memapi.Event) {
 	}
 	for _, e := range events {
 		core, infra := p.concerns(e)
-		p.wake(p.controllers[0], core)
-		p.wake(p.controllers[1], infra)
+		for _, c := range p.controllers {
+			if concerned := infra && c.infra || core && !c.infra; concerned && p.about(e, c.of) {
+				p.wake(c)
+			}
+		}
 	}
 }
 
@@ -158,11 +165,38 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 
 // concernsInfra is concerns for the infrastructure object and those that stand for single machines.
 func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
-	is := func(of client.Object) bool { return reflect.TypeOf(of) == reflect.TypeOf(o) }
-	if machines := p.world.Scenario.machines(); is(p.world.pool.New()) || machines != nil && is(machines.New()) {
+	if machines := p.world.Scenario.machines(); same(p.world.pool.New(), o) || machines != nil && same(machines.New(), o) {
 		return true, asked(e) // the core controller cares for what they say too
 	}
 	return false, false
+}
+
+func same(a, b client.Object) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
+
+// about reports whether an event is about an object of a pool.
+func (p *process) about(e memapi.Event, m *member) bool {
+	if !p.world.several() {
+		return true
+	}
+	o := e.New
+	if o == nil {
+		o = e.Old
+	}
+	switch is := o.(type) {
+	case *corev1.Secret:
+		return is.Name == secretName+place(m.at)
+	case *clusterv1.Cluster, *unstructured.Unstructured:
+		return true
+	case *clusterv1.MachinePool:
+		return is.Name == m.poolKey.Name
+	case *corev1.Node:
+		list := nodes.PoolsOf(p.world.t.Context(), p.cached, ClusterKey, is)
+		return slices.ContainsFunc(list, func(mp *clusterv1.MachinePool) bool { return mp.Name == m.poolKey.Name })
+	}
+	if same(p.world.pool.New(), o) {
+		return o.GetName() == m.key.Name
+	}
+	return o.GetLabels()[clusterv1.MachinePoolNameLabel] == m.poolKey.Name
 }
 
 // heardWithin is how long events of a watch are on their way where two managers answer each other: without it no time would pass between
@@ -170,18 +204,24 @@ func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bo
 const heardWithin = 100 * time.Millisecond
 
 // wake puts a controller's key into its queue.
-func (p *process) wake(c *controller, concerned bool) {
-	switch {
-	case !concerned:
-	case len(p.world.managers.list) > 1:
+func (p *process) wake(c *controller) {
+	if len(p.world.managers.list) > 1 {
 		c.retry(time.Now().Add(heardWithin))
-	default:
-		c.ready = true
+		return
 	}
+	c.ready = true
 }
 
-// pass lets one reconciler run once.
-func (p *process) pass(c *controller) {
+// infra is the controller of the infrastructure object of a pool.
+func (p *process) infra(of *member) *controller {
+	return p.controllers[slices.IndexFunc(p.controllers, func(c *controller) bool { return c.infra && c.of == of })]
+}
+
+// pass lets one reconciler run once for its pool.
+func (p *process) pass(c *controller) { p.world.as(c.of, func() { p.run(c) }) }
+
+// run lets one reconciler run once for the pool that is looked at.
+func (p *process) run(c *controller) {
 	w := p.world
 	w.passes++
 	c.ready = false
@@ -190,7 +230,7 @@ func (p *process) pass(c *controller) {
 	}
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
-	if c == p.controllers[1] {
+	if c.infra {
 		w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	}
 	result, err := p.reconcile(c)

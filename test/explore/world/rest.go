@@ -46,6 +46,13 @@ func (r *rest) peace() {
 	for _, p := range w.managers.list {
 		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{}
 	}
+	w.each(r.ease)
+	w.Trace("event", "peace")
+}
+
+// ease brings one pool into a shape that can be followed.
+func (r *rest) ease() {
+	w := r.world
 	w.users.own()
 	w.users.dropForeign()
 	w.backup.dropCopy()
@@ -68,7 +75,6 @@ func (r *rest) peace() {
 	if w.pool.Settle != nil {
 		w.pool.Settle()
 	}
-	w.Trace("event", "peace")
 }
 
 // wait waits until nothing is written any more, and no autoscaler has changed the size. Where a drain kept users from taking back a cordon,
@@ -77,19 +83,29 @@ func (r *rest) wait() {
 	w := r.world
 	began := time.Now()
 	quiet := began
-	for time.Since(began) < restMost && !w.gone {
+	for time.Since(began) < restMost && !w.over() {
 		w.until(quiet.Add(restLeast))
 		switch {
 		case w.written.After(quiet):
 			quiet = w.written
-		case w.Notes.moved.After(quiet):
-			quiet = w.Notes.moved
-		case w.Workload.Users.Uncordon() || r.unjoined() || r.unrolled() || r.busy():
+		case r.moved().After(quiet):
+			quiet = r.moved()
+		case w.Workload.Users.Uncordon() || w.any(func() bool { return r.unjoined() || r.unrolled() || r.busy() }):
 			quiet = time.Now()
 		default:
 			return
 		}
 	}
+}
+
+// moved is when a user or an autoscaler last changed the size of a group.
+func (r *rest) moved() (last time.Time) {
+	for _, m := range r.world.members {
+		if m.Notes.moved.After(last) {
+			last = m.Notes.moved
+		}
+	}
+	return last
 }
 
 // unjoined reports whether a machine is still to join, for as long as that may take.
@@ -114,6 +130,30 @@ func (r *rest) unrolled() bool {
 // settledDown looks at what is there once all is quiet, and at a while more.
 func (r *rest) settledDown() {
 	w := r.world
+	w.each(r.asDesired)
+	var spells []oracle.Pass
+	w.since()
+	for range quietSpells {
+		w.until(time.Now().Add(quietSpell))
+		spells = append(spells, oracle.Pass{Writes: w.since(), Said: r.said()})
+	}
+	w.blameAll("quiet", oracle.Quiet(spells))
+}
+
+// said is what the objects of all pools say.
+func (r *rest) said() string {
+	var all []string
+	r.world.each(func() { all = append(all, r.world.Objects.Says()) })
+	return strings.Join(all, "; ")
+}
+
+// asDesired looks at what is there of one pool once all is quiet.
+func (r *rest) asDesired() {
+	w := r.world
+	if w.Objects.deleted() {
+		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Objects.Says())
+		return
+	}
 	want, is := r.want(), w.pool.Is()
 	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.Objects.External() && strconv.Itoa(size) > want["max"] &&
 		strings.Contains(w.Objects.Says(), "MaxSizePending") {
@@ -130,13 +170,6 @@ func (r *rest) settledDown() {
 	}
 	w.Trace("rest", "%s", w.Objects.Says())
 	w.blameAll("as desired", oracle.AsDesired(want, is))
-	var spells []oracle.Pass
-	w.since()
-	for range quietSpells {
-		w.until(time.Now().Add(quietSpell))
-		spells = append(spells, oracle.Pass{Writes: w.since(), Said: w.Objects.Says()})
-	}
-	w.blameAll("quiet", oracle.Quiet(spells))
 }
 
 // want is what the objects ask for, in words that nothing of the driver was used for.
@@ -182,10 +215,10 @@ var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
 func (w *World) look() {
 	mp, o := &clusterv1.MachinePool{}, w.pool.New()
 	ctx := w.t.Context()
-	if w.gone {
+	if w.gone || w.absent {
 		return
 	}
-	if w.Objects.User.Get(ctx, InfraKey, o) == nil {
+	if w.Objects.User.Get(ctx, w.key, o) == nil {
 		w.released = false
 		return
 	}
@@ -195,7 +228,7 @@ func (w *World) look() {
 			w.leftovers = oracle.Left(w.Snapshot(), w.Objects.owner.ID)
 		}
 	}
-	if w.Objects.User.Get(ctx, poolKey, mp) == nil {
+	if w.Objects.User.Get(ctx, w.poolKey, mp) == nil {
 		return
 	}
 	w.gone = true

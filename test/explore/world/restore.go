@@ -50,7 +50,7 @@ func (b *backup) listOf(o client.Object) client.ObjectList {
 // was asked for. Without machines there is no backup but what users apply.
 func (b *backup) restore(owners, machines bool) {
 	w := b.world
-	if w.Objects.deleted() {
+	if w.any(func() bool { return w.Objects.deleted() }) {
 		return
 	}
 	w.faults++
@@ -59,7 +59,9 @@ func (b *backup) restore(owners, machines bool) {
 		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return b.restoreOne(o.(client.Object), owners, k < applied || machines) }),
 			"restore the backup")
 	}
-	clear(w.Instances.condemned)
+	for _, m := range w.members {
+		clear(m.Instances.condemned)
+	}
 	w.keeper.Forget()
 	w.Workload.Users.UncordonRestored()
 	for _, p := range slices.Clone(w.managers.list) {
@@ -91,7 +93,7 @@ func (b *backup) dropCopy() {
 	w := b.world
 	o := w.pool.New()
 	ours := func(g oracle.Group) bool { return g.Owner == w.Objects.Owner().ID && !g.Deleting }
-	key := client.ObjectKey{Namespace: elsewhere, Name: InfraKey.Name}
+	key := client.ObjectKey{Namespace: elsewhere, Name: w.key.Name}
 	if slices.ContainsFunc(w.Snapshot().Groups, ours) || w.Objects.User.Get(w.t.Context(), key, o) != nil {
 		return
 	}

@@ -112,7 +112,7 @@ func (w *World) foresee() {
 	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
 		Client: w.Objects.User, ClusterCache: w.managers.list[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
 	})
-	look, err := planner(w.t.Context(), nil, InfraKey, 0)
+	look, err := planner(w.t.Context(), nil, w.key, 0)
 	w.Must(err, "look at the pool")
 	w.planned = plan.Simulate(look)
 	w.watched = record.Watch(w.Objects.Owner().ID)

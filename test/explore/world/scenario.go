@@ -46,6 +46,8 @@ type Scenario struct {
 	Switches sim.Switches
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string
+	// Beside are the pools beside the first one, with what is their own. They share its kind, speed and end, and Events are those of all.
+	Beside []Scenario
 	// Events in the order in which they happen.
 	Events []Event
 	// Ends is when the last edit, fault or change by hand is over.
@@ -72,6 +74,8 @@ type Limits struct {
 type Event struct {
 	At   time.Duration
 	What What
+	// Pool is the place of the pool that it happens to: 0 is the first one, others are those of Beside.
+	Pool int
 	// N and M are what the kind makes of them.
 	N, M int
 	// Fault is the rule of fault events in the cloud, API that of faults of an API server.

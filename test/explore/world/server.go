@@ -58,7 +58,6 @@ type servers struct {
 	world    *World
 	faults   []APIFault
 	rotation record.Rotation
-	quarrel  record.Quarrel
 }
 
 // strike is the kind of the fault that meets a write now, if one does.
@@ -189,7 +188,7 @@ func (sv *servers) quarrels(op memapi.Op) {
 	counts := func() bool { // each read that is behind may take the objects back
 		return len(w.managers.list) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
 	}
-	if wrong := sv.quarrel.Said(w.Objects.observed(), sv.members, counts); wrong != "" {
+	if wrong := w.quarrel.Said(w.Objects.observed(), sv.members, counts); wrong != "" {
 		w.Blame("busy", "%s", wrong)
 	}
 }

@@ -93,10 +93,12 @@ var (
 
 // World is one scenario that is being played: its parts, and the order in which things happen.
 type World struct {
-	t        *testing.T
-	Scenario Scenario
-	Options  Options
-	pool     *Pool
+	t       *testing.T
+	Options Options
+	// member is the pool that is looked at now, members are all, and events what happens to them.
+	*member
+	members []*member
+	events  []Event
 	// Cloud has the snapshots of the simulated cloud, and what users can do there out of band.
 	Cloud    sim.Capabilities
 	trace    *record.Trace
@@ -104,20 +106,13 @@ type World struct {
 	// keeper looks after Machines.
 	keeper *machinecontroller.Controller
 
-	account   *account
-	Notes     *Notes
-	Objects   *Objects
-	Group     *Group
-	Instances *Instances
-	Rollout   *Rollout
-	setup     *setup
-	backup    *backup
-	adoption  *adoption
-	users     *users
-	managers  *managers
-	servers   *servers
-	rest      *rest
-	agenda    *agenda
+	account  *account
+	setup    *setup
+	users    *users
+	managers *managers
+	servers  *servers
+	rest     *rest
+	agenda   *agenda
 
 	wake chan struct{}
 	// sent are the writes that were sent since the last call of since, to the cloud or to an API server.
@@ -128,14 +123,9 @@ type World struct {
 	effects []string
 	// passes, faults that were played.
 	passes, faults int
-	// planned is what was foreseen, watched what was seen since.
-	planned plan.Forecast
-	watched *record.Watched
-	gone    bool
-	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
-	released  bool
-	leftovers []string
-	wrong     []Violation
+	// ended is true if nothing more can happen.
+	ended bool
+	wrong []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }
@@ -153,12 +143,12 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1),
-		agenda: &agenda{}}
-	w.Notes, w.Objects, w.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
-	w.Group = &Group{world: w}
-	w.Instances, w.adoption = &Instances{world: w, condemned: map[string]bool{}}, &adoption{world: w}
-	w.setup, w.backup, w.users, w.managers = &setup{world: w}, &backup{world: w}, &users{world: w}, &managers{world: w}
+	w := &World{t: t, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1), agenda: &agenda{}, events: s.Events}
+	for at := range 1 + len(s.Beside) {
+		w.members = append(w.members, newMember(w, s, at))
+	}
+	w.member = w.members[0]
+	w.setup, w.users, w.managers = &setup{world: w}, &users{world: w}, &managers{world: w}
 	w.servers, w.rest = &servers{world: w}, &rest{world: w}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
@@ -173,9 +163,10 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.account.inPages()
 	of, err := apiutil.GVKForObject(w.pool.New(), types)
 	w.Must(err, "find the kind of the infrastructure object")
-	w.Objects.kind = of.Kind
 	server := memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
-	w.Objects.server, w.Objects.User = server, server.Client()
+	for _, m := range w.members {
+		m.pool, m.Objects.kind, m.Objects.server, m.Objects.User = w.pool, of.Kind, server, server.Client()
+	}
 	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: server, User: w.Objects.User,
 		Workload: w.Workload})
 	w.setup.furnish()
@@ -184,14 +175,15 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 }
 
 // add makes an appointment. Those of one moment are kept in the order in which they were made.
-func (ag *agenda) add(when time.Time, do func()) {
+func (ag *agenda) add(when time.Time, w *World, do func()) {
 	ag.mu.Lock()
 	defer ag.mu.Unlock()
+	m := w.member
 	k := slices.IndexFunc(ag.list, func(a appointment) bool { return a.at.After(when) })
 	if k < 0 {
 		k = len(ag.list)
 	}
-	ag.list = slices.Insert(ag.list, k, appointment{when, do})
+	ag.list = slices.Insert(ag.list, k, appointment{when, func() { w.as(m, do) }})
 }
 
 // dueBy takes the first thing off the agenda that is due by then; nil when none is.
@@ -219,8 +211,8 @@ func (ag *agenda) sooner(end time.Time, p *process, due time.Time) time.Time {
 	return end
 }
 
-// At makes an appointment.
-func (w *World) At(when time.Time, do func()) { w.agenda.add(when, do) }
+// At makes an appointment about the pool that is looked at.
+func (w *World) At(when time.Time, do func()) { w.agenda.add(when, w, do) }
 
 // live lets everything happen, then looks at what is left when all is quiet.
 func (w *World) live() {
@@ -229,16 +221,16 @@ func (w *World) live() {
 	}
 	w.rest.ignores()
 	w.account.deny()
-	for _, e := range w.Scenario.Events {
-		if w.until(w.trace.Began.Add(e.At)); w.gone {
+	for _, e := range w.events {
+		if w.until(w.trace.Began.Add(e.At)); w.over() {
 			return
 		}
-		w.happen(e)
+		w.as(w.members[e.Pool], func() { w.happen(e) })
 		if w.Options.Foresee && w.watched == nil {
 			w.foresee()
 		}
 	}
-	if w.until(w.trace.Began.Add(w.Scenario.Ends)); w.gone {
+	if w.until(w.trace.Began.Add(w.Scenario.Ends)); w.over() {
 		return
 	}
 	w.rest.peace()
@@ -246,11 +238,7 @@ func (w *World) live() {
 		w.rest.unheeded()
 		return
 	}
-	if w.rest.wait(); w.gone {
-		return
-	}
-	if w.Objects.deleted() {
-		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Objects.Says())
+	if w.rest.wait(); w.over() {
 		return
 	}
 	w.rest.settledDown()
@@ -261,7 +249,7 @@ const loop = 500
 
 // until does all that is due before the given time, one thing after the other.
 func (w *World) until(end time.Time) {
-	for !w.gone {
+	for !w.over() {
 		w.Workload.Arrive()
 		w.keeper.Wake()
 		now := time.Now()
@@ -273,7 +261,7 @@ func (w *World) until(end time.Time) {
 		if p != nil && !due.After(now) {
 			if w.sameMoment++; w.sameMoment > loop {
 				w.Blame("busy", "%d passes at one moment, the last of %s", loop, c.name)
-				w.gone = true
+				w.ended = true
 				return
 			}
 			p.pass(c)

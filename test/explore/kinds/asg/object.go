@@ -23,7 +23,7 @@ func object(o client.Object) *awsv1.AWSMachinePool { return o.(*awsv1.AWSMachine
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	return &awsv1.AWSMachinePool{
-		ObjectMeta: metav1.ObjectMeta{Namespace: world.InfraKey.Namespace, Name: world.InfraKey.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.World.InfraKey().Namespace, Name: p.World.InfraKey().Name},
 		Spec: awsv1.AWSMachinePoolSpec{
 			MinSize: int32(s.Least), MaxSize: int32(s.Most),
 			AdditionalTags:    awsv1.Tags{"team": "a"},

@@ -40,7 +40,7 @@ func (p *pool) cluster() *container.Inspected {
 }
 
 // nodes is the node pool that has our name; nil when there is none.
-func (p *pool) nodes() *container.InspectedPool { return p.named(world.InfraKey.Name) }
+func (p *pool) nodes() *container.InspectedPool { return p.named(p.World.InfraKey().Name) }
 
 // named is the node pool of a name; nil when there is none.
 func (p *pool) named(name string) *container.InspectedPool {
@@ -82,7 +82,7 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 func (p *pool) machines(req *http.Request, asked request) []string {
 	n, path := p.nodes(), req.URL.Path
 	switch {
-	case req.Method == http.MethodDelete && strings.HasSuffix(path, "/nodePools/"+world.InfraKey.Name):
+	case req.Method == http.MethodDelete && strings.HasSuffix(path, "/nodePools/"+p.World.InfraKey().Name):
 		return nil // all go
 	case n == nil:
 		return []string{}
@@ -147,7 +147,7 @@ type shown struct {
 // shownPool is the pool as GKE shows it, without anything where there is none.
 func (p *pool) shownPool() shown {
 	var out shown
-	if err := p.ask(http.MethodGet, poolID(world.InfraKey.Name), nil, &out); err != nil {
+	if err := p.ask(http.MethodGet, poolID(p.World.InfraKey().Name), nil, &out); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 	}
 	return out

@@ -111,7 +111,7 @@ func (h *hands) cancel() error {
 		return err
 	}
 	for _, o := range list.Operations {
-		if o.Status != "DONE" && strings.HasSuffix(o.TargetLink, "/nodePools/"+world.InfraKey.Name) {
+		if o.Status != "DONE" && strings.HasSuffix(o.TargetLink, "/nodePools/"+h.pool.World.InfraKey().Name) {
 			return h.pool.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", nil, &struct{}{})
 		}
 	}
@@ -180,7 +180,7 @@ func (h *hands) foreignName() string {
 	if h.pool.World.Scenario.Named {
 		return world.TheirGroup
 	}
-	return world.InfraKey.Name
+	return h.pool.World.InfraKey().Name
 }
 
 // dropForeign deletes the pool of another owner that has our name, or that our object names, once GKE takes that.

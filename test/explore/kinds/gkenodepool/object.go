@@ -32,7 +32,7 @@ func object(o client.Object) *gcpv1.GCPManagedMachinePool { return o.(*gcpv1.GCP
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &gcpv1.GCPManagedMachinePool{}
-	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
+	o.Namespace, o.Name = p.World.InfraKey().Namespace, p.World.InfraKey().Name
 	o.Spec = spec{
 		InstanceType: ptr.To(gcp.MachineType), NodeLocations: gcp.Zones[:own(s).Zones], AdditionalLabels: gcpv1.Labels{"team": "a"},
 		KubernetesLabels: gcpv1.NodeLabels{"tier": "a"}, UpgradeSettings: upgrades[own(s).Upgrades].DeepCopy(),

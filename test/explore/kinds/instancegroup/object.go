@@ -33,7 +33,7 @@ func (p *pool) furnish() {
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &gcpv1.GCPMachinePool{}
-	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
+	o.Namespace, o.Name = p.World.InfraKey().Namespace, p.World.InfraKey().Name
 	o.Spec = gcpv1.GCPMachinePoolSpec{
 		InstanceType: gcp.MachineType, AdditionalLabels: gcpv1.Labels{"team": "a"}, Strategy: strategy(s.Strategy),
 		DistributionPolicy: &gcpv1.DistributionPolicy{Zones: own(s).zones()},

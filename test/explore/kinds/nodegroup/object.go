@@ -51,7 +51,7 @@ func (p *pool) upgrade(e world.Event) {
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &awsv1.AWSManagedMachinePool{}
-	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
+	o.Namespace, o.Name = p.World.InfraKey().Namespace, p.World.InfraKey().Name
 	o.Spec = awsv1.AWSManagedMachinePoolSpec{
 		Scaling:        &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(s.Least)), MaxSize: ptr.To(int32(s.Most))},
 		AdditionalTags: awsv1.Tags{"team": "a"}, Labels: awsv1.NodeLabels{"tier": "a"}, UpdateConfig: updates(s.Strategy),

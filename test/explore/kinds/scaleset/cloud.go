@@ -11,7 +11,6 @@ import (
 
 	simazure "github.com/muster-project/muster/sim/azure"
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
-	"github.com/muster-project/muster/test/explore/world"
 )
 
 // Tags of scale sets, as the project promises them.
@@ -29,7 +28,7 @@ func setPath(name string) string {
 // scaleSet is the one that has our name, nil when there is none.
 func (p *pool) scaleSet() *simcompute.Set {
 	sets := p.Cloud.State().Sets
-	if at := slices.IndexFunc(sets, func(s simcompute.Set) bool { return strings.EqualFold(s.Name, world.InfraKey.Name) }); at >= 0 {
+	if at := slices.IndexFunc(sets, func(s simcompute.Set) bool { return strings.EqualFold(s.Name, p.World.InfraKey().Name) }); at >= 0 {
 		return &sets[at]
 	}
 	return nil
@@ -48,7 +47,7 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	}
 	text = strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " ")
 	switch {
-	case req.Method == http.MethodDelete && strings.EqualFold(req.URL.Path, setPath(world.InfraKey.Name)):
+	case req.Method == http.MethodDelete && strings.EqualFold(req.URL.Path, setPath(p.World.InfraKey().Name)):
 		return text, nil, nil // all go
 	case req.Method == http.MethodPost && strings.HasSuffix(strings.ToLower(tail), "/delete"):
 		var of struct{ InstanceIDs []string }

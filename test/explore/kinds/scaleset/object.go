@@ -49,7 +49,7 @@ func place() *unstructured.Unstructured {
 // applied is a pool of that kind as a user applies it.
 func (p *pool) applied() client.Object {
 	o := &azurev1.AzureMachinePool{}
-	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
+	o.Namespace, o.Name = p.World.InfraKey().Namespace, p.World.InfraKey().Name
 	o.Spec = azurev1.AzureMachinePoolSpec{
 		Location: simazure.Location, OrchestrationMode: own(p.World.Scenario).Mode, AdditionalTags: azurev1.Tags{"team": "a"},
 		Template: p.template(), Strategy: strategy(p.World.Scenario.Strategy),

@@ -1,0 +1,132 @@
+package world
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/view/plan"
+)
+
+// member is one of the pools of a world: its objects, its group, and what has happened to them. All share an account, the two clusters and
+// the managers.
+type member struct {
+	// Scenario is the pool's own, with those of the events that are about it.
+	Scenario Scenario
+	pool     *Pool
+	// at is the pool's place among those of the world, key the key of its infrastructure object, poolKey that of its MachinePool.
+	at           int
+	key, poolKey client.ObjectKey
+	// absent is true until a user applies the objects.
+	absent bool
+
+	Notes     *Notes
+	Objects   *Objects
+	Group     *Group
+	Instances *Instances
+	Rollout   *Rollout
+	backup    *backup
+	adoption  *adoption
+	// writes remembers when the cloud was written to for the pool, quarrel what its objects said of the cloud.
+	writes  *record.Writes
+	quarrel record.Quarrel
+	// planned is what was foreseen, watched what was seen since.
+	planned plan.Forecast
+	watched *record.Watched
+	gone    bool
+	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
+	released  bool
+	leftovers []string
+	// wrote is when the cloud was last written to for the pool.
+	wrote time.Time
+}
+
+// newMember returns the pool at a place of the scenario.
+func newMember(w *World, s Scenario, at int) *member {
+	m := &member{Scenario: s.of(at), at: at, key: keyOf(InfraKey, at), poolKey: keyOf(poolKey, at), absent: at > 0,
+		writes: record.NewWrites()}
+	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
+	m.Group, m.backup, m.adoption = &Group{world: w}, &backup{world: w}, &adoption{world: w}
+	m.Instances = &Instances{world: w, condemned: map[string]bool{}}
+	return m
+}
+
+// of is the scenario of the pool at a place: the first one's, or that of one beside it.
+func (s Scenario) of(at int) Scenario {
+	own := s
+	if at > 0 {
+		own = s.Beside[at-1]
+		own.Seed, own.Kind, own.Speed, own.Ends = s.Seed, s.Kind, s.Speed, s.Ends
+	}
+	own.Events, own.Beside = nil, nil
+	for _, e := range s.Events {
+		if e.Pool == at {
+			own.Events = append(own.Events, e)
+		}
+	}
+	return own
+}
+
+// keyOf is the key of an object of the pool at a place.
+func keyOf(first client.ObjectKey, at int) client.ObjectKey {
+	first.Name += place(at)
+	return first
+}
+
+// place ends the names of what belongs to the pool at a place.
+func place(at int) string {
+	if at == 0 {
+		return ""
+	}
+	return string(rune('1' + at))
+}
+
+// InfraKey is the key of the infrastructure object of the pool that is looked at.
+func (w *World) InfraKey() client.ObjectKey { return w.key }
+
+// as does something with a pool as the one that is looked at. What the cloud does in its own time reads which one that is.
+func (w *World) as(m *member, do func()) {
+	was := w.member
+	if was == m {
+		do()
+		return
+	}
+	w.turn(m)
+	defer w.turn(was)
+	do()
+}
+
+func (w *World) turn(m *member) {
+	w.agenda.mu.Lock()
+	defer w.agenda.mu.Unlock()
+	w.member = m
+}
+
+// each does something with each pool that a user has applied and that is not gone.
+func (w *World) each(do func()) {
+	for _, m := range w.members {
+		if !m.absent && !m.gone {
+			w.as(m, do)
+		}
+	}
+}
+
+// any reports whether something holds for a pool that is not gone. It is asked of all.
+func (w *World) any(holds func() bool) bool {
+	found := false
+	w.each(func() { found = holds() || found })
+	return found
+}
+
+// over reports whether nothing is left to happen.
+func (w *World) over() bool {
+	left := false
+	for _, m := range w.members {
+		left = left || !m.absent && !m.gone
+	}
+	return w.ended || !left
+}
+
+// several reports whether there are pools beside the first one.
+func (w *World) several() bool { return len(w.members) > 1 }
