@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -333,7 +334,9 @@ func (s *Sweep[V]) next(r *round[V]) []string {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b string) int { return s.entries[a].due().Compare(s.entries[b].due()) })
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(s.entries[a].due().Compare(s.entries[b].due()), cmp.Compare(a, b))
+	})
 	return keys
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/muster-project/muster/test/explore/extra"
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/garbage"
@@ -24,6 +25,7 @@ var (
 	stop   = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop   = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
 	kind   = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
+	plain  = flag.Bool("plain", false, "explore scenarios without what was added to all kinds later, such as several pools")
 	output = flag.String("report", "", "file for a report of the run")
 )
 
@@ -151,11 +153,18 @@ func exploreAll(t *testing.T, seeds []uint64) {
 func draw(seed uint64) world.Scenario { return drawOf(*kind, seed) }
 
 // drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
-func drawOf(kind string, seed uint64) world.Scenario {
-	if k := all.Named(kind); k != nil {
+func drawOf(kind string, seed uint64) world.Scenario { return drawAs(kind, seed, *plain) }
+
+// drawAs is drawOf with or without what was added to all kinds later.
+func drawAs(kind string, seed uint64, plain bool) world.Scenario {
+	k := all.Named(kind)
+	if k == nil {
+		k = all.Claiming(seed)
+	}
+	if plain {
 		return k.Draw(seed)
 	}
-	return all.Draw(seed)
+	return extra.Draw(k, seed)
 }
 
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.
@@ -171,7 +180,7 @@ func explore(t *testing.T, kind string, seed uint64) {
 	}
 	v := got.Wrong[0]
 	fmt.Printf("violation seed=%d scenarios=%d oracle=%q: %s\n", seed, total.count(), v.Oracle, v.Text)
-	replay := replayLine(seed, kind)
+	replay := replayLine(seed, kind, *plain)
 	if rotates {
 		f := findings{run: "Replay", seed: seed, replay: replay}
 		f.add("seed %d: %s: %s", seed, v.Oracle, v.Text)
@@ -191,10 +200,13 @@ func explore(t *testing.T, kind string, seed uint64) {
 }
 
 // replayLine is the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
-func replayLine(seed uint64, kind string) string {
+func replayLine(seed uint64, kind string, plain bool) string {
 	line := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
 	if kind != "" {
 		line += " -kind " + kind
+	}
+	if plain {
+		line += " -plain"
 	}
 	return line
 }

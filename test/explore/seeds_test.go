@@ -19,13 +19,17 @@ const seedsFile = "testdata/seeds"
 // mixed is the kind of a seed that chooses its kind itself.
 const mixed = "mixed"
 
-// known is one of the seeds.
+// known is one of the seeds; extra is true if its scenario has what was added to all kinds later.
 type known struct {
-	kind string
-	seed uint64
+	kind  string
+	seed  uint64
+	extra bool
 }
 
-// knownSeeds reads the list: a kind and a seed a line, and lines of comment.
+// withExtra ends the lines of seeds whose scenarios have what was added to all kinds later.
+const withExtra = " extra"
+
+// knownSeeds reads the list: a kind and a seed a line, with extra behind them for a scenario with all parts, and lines of comment.
 func knownSeeds(text string) ([]known, error) {
 	var list []known
 	seen := map[known]bool{}
@@ -34,6 +38,7 @@ func knownSeeds(text string) ([]known, error) {
 			continue
 		}
 		var k known
+		line, k.extra = strings.CutSuffix(line, withExtra)
 		if _, err := fmt.Sscanf(line, "%s %d", &k.kind, &k.seed); err != nil {
 			return nil, fmt.Errorf("line %d: want a kind and a seed, got %q: %w", n+1, line, err)
 		}
@@ -85,8 +90,8 @@ func playKnown(t *testing.T) {
 			t.Parallel()
 			for at := next.Add(1) - 1; at < uint64(len(turn)); at = next.Add(1) - 1 {
 				k := turn[at]
-				for _, v := range world.Play(t, drawOf(k.kind, k.seed), world.Options{}).Wrong {
-					t.Errorf("seed %d: %s: %s\nreplay with: %s", k.seed, v.Oracle, v.Text, replayLine(k.seed, k.kind))
+				for _, v := range world.Play(t, drawAs(k.kind, k.seed, !k.extra), world.Options{}).Wrong {
+					t.Errorf("seed %d: %s: %s\nreplay with: %s", k.seed, v.Oracle, v.Text, replayLine(k.seed, k.kind, !k.extra))
 				}
 			}
 		})
@@ -96,7 +101,8 @@ func playKnown(t *testing.T) {
 func TestKnownSeedsAreRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ reason, text, want string }{
-		{"kinds and seeds", "# a comment\n\naks 7\nmixed 8\n", "[{aks 7} { 8}]"},
+		{"kinds and seeds", "# a comment\n\naks 7\nmixed 8\n", "[{aks 7 false} { 8 false}]"},
+		{"with what was added later", "aks 7 extra\naks 7", "[{aks 7 true} {aks 7 false}]"},
 		{"an unknown kind", "eks 7", `line 1: want mixed or a kind in test/explore/kinds, got "eks"`},
 		{"no seed", "aks", `line 1: want a kind and a seed, got "aks"`},
 		{"one twice", "aks 7\naks 7", `line 2: "aks 7" is there twice`},

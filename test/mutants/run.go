@@ -94,6 +94,9 @@ func arguments(m Mutation, scenarios int) []string {
 		if m.Kind != "" {
 			args = append(args, "-kind", m.Kind)
 		}
+		if !m.Extra {
+			args = append(args, "-plain")
+		}
 		return args
 	}
 	args := []string{"-test.run", "^(" + strings.Join(m.By, "|") + ")$", "-test.failfast"}

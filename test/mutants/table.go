@@ -54,6 +54,8 @@ type Mutation struct {
 	Seed int
 	// Kind, where set, is the kind of pools that is played, so that a kind that is added later can't take the seed over.
 	Kind string
+	// Extra is true if scenarios are played with what was added to all kinds later.
+	Extra bool
 }
 
 // from has scenarios played from a seed on.
@@ -65,6 +67,12 @@ func (m Mutation) from(seed int) Mutation {
 // of plays pools of one kind, by its name.
 func (m Mutation) of(kind string) Mutation {
 	m.Kind = kind
+	return m
+}
+
+// extra plays scenarios with what was added to all kinds later.
+func (m Mutation) extra() Mutation {
+	m.Extra = true
 	return m
 }
 

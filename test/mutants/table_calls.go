@@ -9,6 +9,13 @@ var callsTable = []Mutation{
 		Sweep, []string{"TestOvertakenCall"},
 		`e.read && e.answer.At.After(answer.At) {`,
 		`e.read && e.answer.At.After(answer.At) && !mutated("older answer kept") {`),
+	one("objects by their place in a reply", sweepRound, "takes the objects of a reply for those of the keys of the request in their order",
+		Explore, []string{"starved", "foreign", "as desired"},
+		`r.answers[key] = Answer[V]{Value`,
+		`if n := len(r.answers); mutated("objects by their place in a reply") && n < len(r.keys) {
+		key = r.keys[n]
+	}
+	r.answers[key] = Answer[V]{Value`).of("asg").extra(),
 	one("shorter Retry-After believed", wireBudget, "sends again after the shorter of two times that the cloud has asked to wait",
 		Wire, []string{"TestWaits"},
 		`until.After(bucket.shut) {`,

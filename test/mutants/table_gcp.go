@@ -4,6 +4,7 @@ package mutants
 const (
 	migApply, migTarget   = "cloud/gcp/instancegroup/apply.go", "cloud/gcp/instancegroup/target.go"
 	migFields, migMembers = "cloud/gcp/instancegroup/group.go", "cloud/gcp/instancegroup/instances.go"
+	migDriver             = "cloud/gcp/instancegroup/driver.go"
 	migStart              = "cloud/gcp/instancegroup/start.go"
 	migWant               = "cloud/gcp/instancegroup/desired.go"
 	gcpTemplate           = "cloud/gcp/template/build.go"
@@ -41,6 +42,10 @@ var instancegroupTable = []Mutation{
 		InstanceGroup, []string{"TestChangedSinceItWasRead"},
 		`change.Fingerprint = w.memory.group.is.Fingerprint`,
 		`change.Fingerprint = either(mutated("patch without a fingerprint"), "", w.memory.group.is.Fingerprint)`),
+	one("one memory for all groups", migDriver, "keeps what was read of one managed instance group for all of a region",
+		Explore, []string{"progress", "foreign", "twice", "starved", "as desired"},
+		`target.cluster.Region, target.group)}`,
+		`target.cluster.Region, either(mutated("one memory for all groups"), "", target.group))}`).of("instancegroup").extra(),
 	one("lost creation forgotten", migStart, "takes the creation of a managed instance group whose reply was lost for none",
 		InstanceGroup, []string{"TestLostReplies"},
 		`if driverkit.MayHaveHappened(err) {

@@ -143,7 +143,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	if a.wrote == nil {
 		a.wrote = map[*process]time.Time{}
 	}
-	a.wrote[p] = time.Now()
+	a.wrote[p], w.wrote = time.Now(), time.Now()
 	return reply, err
 }
 

@@ -22,17 +22,20 @@ func (w *World) undisturbed() bool {
 // happen lets one event happen.
 func (w *World) happen(e Event) {
 	w.Trace("event", "%s", e)
-	if e.What == Token {
+	if e.What == Token && !w.several() {
 		w.servers.rotation.Rotate(w.undisturbed)
 	} else {
 		w.servers.rotation.Disturb()
 	}
 	w.adoption.reshapes(e)
-	if do, ok := edits()[e.What]; ok {
+	if do, ok := troubles()[e.What]; ok {
 		do(w, e)
 		return
 	}
-	if do, ok := troubles()[e.What]; ok {
+	if w.gone || w.absent && e.What != Apply {
+		return
+	}
+	if do, ok := edits()[e.What]; ok {
 		do(w, e)
 		return
 	}
@@ -85,6 +88,7 @@ func edits() map[What]func(*World, Event) {
 		DropMachine:      func(w *World, e Event) { w.Instances.dropMachine(e) },
 		DropInfraMachine: func(w *World, e Event) { w.Instances.dropMachine(e) },
 		Delete:           func(w *World, _ Event) { w.users.deletePool() },
+		Apply:            func(w *World, e Event) { w.applyClaiming(Claim(e.M)) },
 	}
 }
 

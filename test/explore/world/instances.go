@@ -118,7 +118,9 @@ func (ins *Instances) objects() []client.Object {
 	w.Must(w.Objects.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list infrastructure machines")
 	var all []client.Object
 	w.Must(meta.EachListItem(list, func(o runtime.Object) error {
-		all = append(all, o.(client.Object))
+		if is := o.(client.Object); !w.several() || poolNameOf(is) == w.poolKey.Name {
+			all = append(all, is)
+		}
 		return nil
 	}), "list infrastructure machines")
 	return all
@@ -259,7 +261,8 @@ func (ins *Instances) standAlone(list *clusterv1.MachineList, infras []client.Ob
 		below := func(o client.Object) bool {
 			return strings.EqualFold(o.GetName(), m.Spec.InfrastructureRef.Name)
 		}
-		if m.DeletionTimestamp.IsZero() && time.Since(m.CreationTimestamp.Time) > seenLater && !slices.ContainsFunc(infras, below) {
+		mine := !ins.world.several() || poolNameOf(m) == ins.world.poolKey.Name
+		if mine && m.DeletionTimestamp.IsZero() && time.Since(m.CreationTimestamp.Time) > seenLater && !slices.ContainsFunc(infras, below) {
 			alone = append(alone, m)
 		}
 	}

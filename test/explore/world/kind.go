@@ -75,6 +75,9 @@ type Kind struct {
 	// OneEach ends the names of calls that change one machine each. Optional.
 	OneEach string
 
+	// Another makes the scenario of a pool beside the first one of what is the first one's. Where it is nil a world has one pool.
+	Another func(*Scenario)
+
 	// Make makes the account, and what is done with the pool in it.
 	Make func(*World) *Pool
 }

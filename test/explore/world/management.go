@@ -88,14 +88,19 @@ func (f *setup) furnish() {
 	if w.pool.Furnish != nil {
 		w.pool.Furnish()
 	}
-	f.apply()
+	f.apply(nil)
 }
 
-// apply makes the objects of the pool that is looked at.
-func (f *setup) apply() {
+// apply makes the objects of the pool that is looked at, the infrastructure object with a change. The later ones have their bootstrap data
+// from the beginning.
+func (f *setup) apply(change func(client.Object)) {
 	w, ctx := f.world, f.world.t.Context()
 	w.absent = false
 	o := w.pool.Applied()
+	if change != nil {
+		w.Objects.rotate()
+		change(o)
+	}
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Named {
 		w.users.makeForeign(0)
 		named.SetProviderID(w.Scenario.Kind.TheirID)

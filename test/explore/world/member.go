@@ -20,6 +20,8 @@ type member struct {
 	key, poolKey client.ObjectKey
 	// absent is true until a user applies the objects.
 	absent bool
+	// claimed is true if its objects were applied with the name or the ID of the group of the first pool.
+	claimed bool
 
 	Notes     *Notes
 	Objects   *Objects
@@ -61,7 +63,7 @@ func (s Scenario) of(at int) Scenario {
 	}
 	own.Events, own.Beside = nil, nil
 	for _, e := range s.Events {
-		if e.Pool == at {
+		if e.Pool == at || e.What == CloudFault {
 			own.Events = append(own.Events, e)
 		}
 	}

@@ -51,8 +51,8 @@ type process struct {
 // controller is one reconciler with the key of one pool in its work queue.
 type controller struct {
 	// of is the pool, infra is true if the key is that of its infrastructure object.
-	of    *member
-	infra bool
+	of        *member
+	infra     bool
 	name      string
 	request   ctrl.Request
 	reconcile Reconcile
@@ -196,7 +196,7 @@ func (p *process) about(e memapi.Event, m *member) bool {
 	if same(p.world.pool.New(), o) {
 		return o.GetName() == m.key.Name
 	}
-	return o.GetLabels()[clusterv1.MachinePoolNameLabel] == m.poolKey.Name
+	return poolNameOf(o) == m.poolKey.Name
 }
 
 // heardWithin is how long events of a watch are on their way where two managers answer each other: without it no time would pass between

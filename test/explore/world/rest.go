@@ -35,12 +35,15 @@ type rest struct {
 	world *World
 	// reported is true if a condition reported that a change shows no effect.
 	reported bool
+	// calmed is when all faults ended.
+	calmed time.Time
 }
 
 // peace ends all faults and brings the pool into a shape that can be followed.
 func (r *rest) peace() {
 	w := r.world
 	w.calm()
+	r.calmed = time.Now()
 	w.managers.meeting = nil
 	w.Workload.Users.Uncordon()
 	for _, p := range w.managers.list {
@@ -57,6 +60,7 @@ func (r *rest) ease() {
 	w.users.dropForeign()
 	w.backup.dropCopy()
 	w.adoption.giveUp()
+	w.disclaim()
 	if w.pool.Appease != nil {
 		w.pool.Appease()
 	}
@@ -169,7 +173,11 @@ func (r *rest) asDesired() {
 		delete(want, "ready")   // a part that is unknown may be reported there: what is there is counted all the same
 	}
 	w.Trace("rest", "%s", w.Objects.Says())
-	w.blameAll("as desired", oracle.AsDesired(want, is))
+	name := "as desired"
+	if w.several() && w.wrote.Before(r.calmed) {
+		name = "starved" // nothing was done for the pool since all faults ended
+	}
+	w.blameAll(name, oracle.AsDesired(want, is))
 }
 
 // want is what the objects ask for, in words that nothing of the driver was used for.

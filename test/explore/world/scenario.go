@@ -98,6 +98,8 @@ const (
 	Unpause   What = "unpause"
 	Mark      What = "mark node"
 	Delete    What = "delete pool"
+	// Apply has a user apply the objects of a pool later than those of the first one, by way of a Claim.
+	Apply     What = "apply pool"
 	Nudge     What = "nudge"
 	Bootstrap What = "bootstrap ready"
 	// Upgrade brings a managed pool to the next minor version of Kubernetes, its control plane before it.
@@ -197,6 +199,9 @@ func (e Event) String() string {
 			e.Fault.Skip, e.Fault.Times, e.Fault.Probability, e.Fault.Code, time.Duration(e.Fault.Delay))
 	case ServerFault:
 		return fmt.Sprintf("api fault %s", e.API)
+	}
+	if e.Pool > 0 {
+		return fmt.Sprintf("pool%s: %s %d %d", place(e.Pool), e.What, e.N, e.M)
 	}
 	return fmt.Sprintf("%s %d %d", e.What, e.N, e.M)
 }

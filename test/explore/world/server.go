@@ -99,6 +99,9 @@ func (p *process) gate(workload bool) memapi.Gate {
 		w.Secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
 			w.servers.lives(workload, op)
+			if !workload && !w.mine(op.Kind, op.Key) {
+				w.Blame("foreign", "a pass for %s wrote %s %s of another pool", w.key, op.Kind, op.Key)
+			}
 			begins := p.drains(workload, op)
 			p.condemns(workload, op)
 			err := w.servers.meet(workload, op, do)
@@ -149,6 +152,7 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		n.DrainStarted = time.Time{}
 		before[id] = n
 		a.look(cloud, before, nil)
+		w.strange(cloud, id)
 		lost, risen := a.ledger.Lately(now, p.late())
 		a.look(cloud, nodes, []string{id})
 		a.judge(oracle.Write{
@@ -157,6 +161,17 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 			Unseen: 2 * unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 			Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 		})
+	}
+}
+
+// strange blames the drain of an instance of another pool.
+func (w *World) strange(is oracle.Cloud, id string) {
+	for _, g := range is.Groups {
+		has := slices.ContainsFunc(g.Members, func(i oracle.Member) bool { return i.ID == id })
+		another := func(m *member) bool { return m != w.member && g.Owner != "" && g.Owner == m.Objects.owner.ID }
+		if has && slices.ContainsFunc(w.members, another) {
+			w.Blame("foreign", "a pass for %s began the drain of %s of group %s of another pool", w.key, id, g.Name)
+		}
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 )
 
 // onPool names the pool, as actions by hand do.
-const onPool = world.ClusterName + "/" + "pool"
+func (a *pool) onPool() string { return world.ClusterName + "/" + a.World.InfraKey().Name }
 
 // poolPath is where the agent pool is.
-const poolPath = "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +
-	"/providers/Microsoft.ContainerService/managedClusters/" + onAgentPools
-
-const onAgentPools = world.ClusterName + "/agentPools/pool"
+func (a *pool) poolPath() string {
+	return "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +
+		"/providers/Microsoft.ContainerService/managedClusters/" + world.ClusterName + "/agentPools/" + a.World.InfraKey().Name
+}
 
 // managedCluster is the managed cluster; nil while there is none.
 func (a *pool) managedCluster() *containerservice.Inspected {
@@ -39,7 +39,7 @@ func (a *pool) agents() *containerservice.InspectedPool {
 	if c == nil {
 		return nil
 	}
-	if at := slices.IndexFunc(c.Pools, func(p containerservice.InspectedPool) bool { return p.Name == world.InfraKey.Name }); at >= 0 {
+	if at := slices.IndexFunc(c.Pools, func(p containerservice.InspectedPool) bool { return p.Name == a.World.InfraKey().Name }); at >= 0 {
 		return &c.Pools[at]
 	}
 	return nil
@@ -57,7 +57,7 @@ func (a *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	text = strings.Join([]string{req.Method, tail, string(body), "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
 	named = []string{}
 	switch {
-	case req.Method == http.MethodDelete && strings.EqualFold(req.URL.Path, poolPath):
+	case req.Method == http.MethodDelete && strings.EqualFold(req.URL.Path, a.poolPath()):
 		return text, nil, nil // all go
 	case !strings.HasSuffix(strings.ToLower(tail), "/deletemachines"):
 		return text, named, nil
@@ -74,7 +74,7 @@ func (a *pool) shownPool() shownPool {
 	var out struct {
 		Properties shownPool `json:"properties"`
 	}
-	req, err := http.NewRequest(http.MethodGet, azure.Endpoint+poolPath+"?api-version=2025-05-01", bytes.NewReader(nil))
+	req, err := http.NewRequest(http.MethodGet, azure.Endpoint+a.poolPath()+"?api-version=2025-05-01", bytes.NewReader(nil))
 	a.World.Must(err, "make the request")
 	req.Header.Set("Authorization", "Bearer user")
 	reply, err := sim.Transport{Handler: a.Cloud}.RoundTrip(req)

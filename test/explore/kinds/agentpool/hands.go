@@ -113,7 +113,7 @@ func (h *hands) upgradeByHand(e world.Event) error {
 	if err := aks.ReleaseImage(fmt.Sprintf("2026%02d.01.0", 10+e.M%3)); err != nil {
 		return fmt.Errorf("release a node image: %w", err)
 	}
-	return aks.UpgradeNodeImage(onPool)
+	return aks.UpgradeNodeImage(h.pool.onPool())
 }
 
 // strikeNode does something to one of the pool's machines.
@@ -140,7 +140,7 @@ func (h *hands) consent() {
 	if p := a.World.Group.Now(); p == nil || a.World.Group.Owner(p) != "" || p.Deleting || a.World.Gone() {
 		return
 	}
-	if a.Cloud.AKS.TagPool(onPool, azure.TagConsent, world.InfraKey.String()) != nil {
+	if a.Cloud.AKS.TagPool(a.onPool(), azure.TagConsent, a.World.InfraKey().String()) != nil {
 		a.World.At(time.Now().Add(planeAgain), h.consent)
 	}
 }
@@ -180,9 +180,9 @@ func (h *hands) foreignFirst() bool {
 		return true
 	}
 	if a.World.Group.Now() == nil {
-		a.World.Must(a.Cloud.AKS.CreatePool(onPool, simazure.VMSize, 1), "make an agent pool by hand")
+		a.World.Must(a.Cloud.AKS.CreatePool(a.onPool(), simazure.VMSize, 1), "make an agent pool by hand")
 	}
-	a.plane.ready = a.Cloud.AKS.TagPool(onPool, azure.TagOwner, "another-tool") == nil
+	a.plane.ready = a.Cloud.AKS.TagPool(a.onPool(), azure.TagOwner, "another-tool") == nil
 	return a.plane.ready
 }
 

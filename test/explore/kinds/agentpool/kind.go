@@ -58,6 +58,7 @@ var Kind = &world.Kind{
 
 	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: azure.TagOwner, ClusterTag: azure.TagCluster,
 	OneEach: "VirtualMachineScaleSetVMs.Update",
+	Another: another,
 	Make:    newPool,
 }
 
@@ -73,6 +74,17 @@ type Own struct {
 	Spot bool
 	// NoResize is true where the subscription has not registered the feature by which AKS changes the size of a pool's machines.
 	NoResize bool
+}
+
+// another makes the scenario of an agent pool beside the first one: of the User mode, of its kind.
+func another(s *world.Scenario) {
+	of := own(*s)
+	of.System, of.VMs, of.Spot = false, false, false
+	s.Own, s.Least = of, max(1, s.Least)
+	s.Most, s.Replicas = max(s.Most, s.Least+1), max(1, s.Replicas)
+	if s.Strategy = nil; s.Replicas%2 == 0 {
+		s.Strategy = &world.Limits{Surge: "1", Unavailable: "0"}
+	}
 }
 
 func own(s world.Scenario) Own { return s.Own.(Own) }

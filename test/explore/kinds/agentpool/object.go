@@ -80,7 +80,7 @@ func (a *agentPool) edit(change func(*agentSpec)) {
 	}
 	s := a.spec()
 	change(&s)
-	text, _ := json.Marshal(manifestOf(s)) // it is made of texts and numbers
+	text, _ := json.Marshal(manifestOf(a.aso.Name, s)) // it is made of texts and numbers
 	a.aso.Spec.Resources = []runtime.RawExtension{{Raw: text}}
 }
 
@@ -132,12 +132,12 @@ type manifestSpec struct {
 	ScaleSetPriority  *string                `json:"scaleSetPriority,omitempty"`
 }
 
-func manifestOf(s agentSpec) manifest {
+func manifestOf(name string, s agentSpec) manifest {
 	out := manifest{
 		APIVersion: aksv1.ServiceGroup + "/v1api20240901", Kind: aksv1.AgentPoolManifestKind,
-		Metadata: map[string]string{"name": world.ClusterName + "-" + world.InfraKey.Name},
+		Metadata: map[string]string{"name": world.ClusterName + "-" + name},
 		Spec: manifestSpec{
-			AzureName: world.InfraKey.Name, Owner: map[string]string{"name": world.ClusterName}, Mode: s.Mode, Type: "VirtualMachineScaleSets",
+			AzureName: name, Owner: map[string]string{"name": world.ClusterName}, Mode: s.Mode, Type: "VirtualMachineScaleSets",
 			VMSize:        s.SKU,
 			ScaleDownMode: s.ScaleDownMode, Tags: maps.Clone(s.AdditionalTags), NodeLabels: s.NodeLabels, UpgradeSettings: s.UpgradeSettings,
 			EnableAutoScaling: ptr.To(s.Scaling != nil), NodeTaints: []string{}, NodeImageVersion: s.NodeImageVersion,
@@ -178,7 +178,7 @@ func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.W
 	is := agents(o)
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
 	if own(a.World.Scenario).System && !a.World.Notes.EverDisowned() || a.World.Notes.EverDisowned() && is.providerID() == "" {
-		wanted.Adopt = world.InfraKey.Name // without being asked: it is younger than the object, which does not name it yet
+		wanted.Adopt = a.World.InfraKey().Name // without being asked: it is younger than the object, which does not name it yet
 	}
 	wanted.ByHand, wanted.External = true, wanted.External || is.spec().Scaling != nil
 	wanted.Surge, wanted.Unavailable = is.limits()

@@ -137,7 +137,7 @@ func (r *rest) appease() {
 	r.askAgain()
 	r.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
-		a.World.Objects.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
+		a.World.Objects.Annotate(0, muster.AdoptAnnotation, a.World.InfraKey().Name)
 		if own(a.World.Scenario).Manifest {
 			a.hands.consent()
 		}
@@ -171,7 +171,7 @@ func (r *rest) askAgain() {
 	if p == nil || !p.Autoscaled || p.State != "Failed" && p.State != "Canceled" {
 		return
 	}
-	if err := a.Cloud.AKS.Autoscale(onPool, p.Size); err != nil {
+	if err := a.Cloud.AKS.Autoscale(a.onPool(), p.Size); err != nil {
 		a.World.Trace("hand", "failed: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func (r *rest) dropUnjoined() {
 		if a.World.Workload.Node(m.ID) != nil || time.Since(m.Created) < provisionTime {
 			continue
 		}
-		if a.Cloud.AKS.DeleteMachine(onPool, m.Name) == nil {
+		if a.Cloud.AKS.DeleteMachine(a.onPool(), m.Name) == nil {
 			a.World.Notes.Moved()
 			a.World.Trace("hand", "the autoscaler deletes %s, which does not join", m.Name)
 		}

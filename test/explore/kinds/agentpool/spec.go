@@ -44,8 +44,8 @@ func (pl *plane) object() *unstructured.Unstructured {
 // applied is an agent pool as a user applies it.
 func (a *pool) applied() client.Object {
 	o := a.newObject()
-	o.SetNamespace(world.InfraKey.Namespace)
-	o.SetName(world.InfraKey.Name)
+	o.SetNamespace(a.World.InfraKey().Namespace)
+	o.SetName(a.World.InfraKey().Name)
 	agents(o).edit(func(s *agentSpec) { *s = a.agentSpec() })
 	return o
 }

@@ -43,9 +43,6 @@ func Claiming(seed uint64) *world.Kind {
 	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims != nil && k.Claims(seed) })]
 }
 
-// Draw makes the scenario of a seed, of the kind that claims it.
-func Draw(seed uint64) world.Scenario { return Claiming(seed).Draw(seed) }
-
 // Golden returns the golden scenarios of all kinds.
 func Golden() []world.Scenario {
 	var list []world.Scenario

@@ -49,6 +49,7 @@ var Kind = &world.Kind{
 	TheirID:   "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + world.TheirGroup,
 	AdoptName: adoptedGroup,
 	Reshapes:  []world.What{HandRefresh},
+	Another:   func(*world.Scenario) {},
 	Make:      newPool,
 }
 

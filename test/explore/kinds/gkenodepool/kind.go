@@ -58,6 +58,7 @@ var Kind = &world.Kind{
 	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: gcp.LabelOwner, ClusterTag: gcp.LabelCluster,
 	TheirID:   poolID(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a node pool has the name of the object
+	Another:   func(*world.Scenario) {},
 	Make:      newPool,
 }
 

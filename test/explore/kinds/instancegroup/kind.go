@@ -59,6 +59,7 @@ var Kind = &world.Kind{
 	TheirID:   groupID("zones/"+gcp.Zones[0], world.TheirGroup),
 	AdoptName: theirName,
 	Reshapes:  []world.What{HandRoll, HandDropUnused},
+	Another:   func(*world.Scenario) {},
 	Make:      newPool,
 }
 

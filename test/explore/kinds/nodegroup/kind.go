@@ -65,6 +65,7 @@ var Kind = &world.Kind{
 	AdoptName:  adoptedName,
 	NamesGroup: true,
 	Reshapes:   []world.What{HandBreak},
+	Another:    func(*world.Scenario) {},
 	Make:       newPool,
 }
 

@@ -68,6 +68,7 @@ var Kind = &world.Kind{
 	TheirID:   "azure://" + setPath(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a scale set has the name of the object
 	OneEach:   "VirtualMachineScaleSetVMs.Update",
+	Another:   func(*world.Scenario) {},
 	Make:      newPool,
 }
 

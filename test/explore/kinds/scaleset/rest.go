@@ -115,8 +115,9 @@ func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 	}
 	is["behind"], is["exposed"] = strconv.Itoa(behind), strconv.Itoa(exposed)
 	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
-	p.World.Must(p.World.Objects.User.List(p.World.Context(), machines, client.InNamespace(world.Namespace)), "list Machines")
-	p.World.Must(p.World.Objects.User.List(p.World.Context(), infras, client.InNamespace(world.Namespace)), "list infrastructure machines")
+	ctx, within := p.World.Context(), p.World.OfPool()
+	p.World.Must(p.World.Objects.User.List(ctx, machines, within...), "list Machines")
+	p.World.Must(p.World.Objects.User.List(ctx, infras, within...), "list infrastructure machines")
 	owned := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return len(o.OwnerReferences) < 2 })
 	is["owned"] = strconv.Itoa(len(owned))
 	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))

@@ -1,0 +1,30 @@
+// Package extra draws what was added to all kinds of pools later: each part from a row of draws of its own, so that a seed means what it
+// meant before.
+package extra
+
+import (
+	"math/rand/v2"
+
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Draw makes the scenario of a seed of a kind, with all parts. Without them it is that of world.Kind.Draw.
+func Draw(k *world.Kind, seed uint64) world.Scenario {
+	return k.DrawAs(seed, k.Salt, func(d *world.Drawing) {
+		k.Drawn(d)
+		of := drawing{d}
+		of.row(saltSeveral)
+		if k.Another != nil && d.IntN(severalOneIn) == 0 {
+			of.several()
+		}
+	})
+}
+
+// drawing is a scenario to which parts are added.
+type drawing struct{ *world.Drawing }
+
+// row begins a row of draws.
+func (d drawing) row(salt uint64) { d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, salt)) }
+
+// The salts of the rows.
+const saltSeveral = 0x73657672

@@ -1,0 +1,71 @@
+package extra
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// severalOneIn is how rare worlds of several pools are.
+const severalOneIn = 3
+
+// several draws one to four pools beside the first one: small ones, of which each has little to happen to it.
+func (d drawing) several() {
+	for at := range []int{1, 1, 1, 1, 2, 2, 3, 4}[d.IntN(8)] {
+		d.Scenario.Beside = append(d.Scenario.Beside, d.another())
+		d.applied(at + 1)
+		for range 1 + d.IntN(3) {
+			d.happens(at + 1)
+		}
+	}
+}
+
+// another draws a pool.
+func (d drawing) another() world.Scenario {
+	s := d.Scenario
+	s.Events, s.Beside, s.Denied = nil, nil, ""
+	s.Named, s.Adopted, s.Brought, s.Spot, s.ByGroup = false, false, false, false, false
+	s.Least = d.IntN(2)
+	s.Most = s.Least + 1 + d.IntN(3)
+	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
+	s.External = d.IntN(8) == 0
+	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
+	if s.Strategy = d.Limits(); s.Kind.Another != nil {
+		s.Kind.Another(&s)
+	}
+	return s
+}
+
+// applied draws when a user applies a pool: with the first one as a rule.
+func (d drawing) applied(at int) {
+	e := world.Event{What: world.Apply, Pool: at}
+	if d.IntN(3) == 0 {
+		e.At = d.Moment()
+	}
+	if d.IntN(4) == 0 {
+		e.At, e.M = d.Moment(), int([]world.Claim{world.ClaimByID, world.ClaimByAdoption, world.ClaimByBoth}[d.IntN(3)])
+	}
+	d.Scenario.Add(e)
+}
+
+// ofAny are what happens to pools beside the first one: what is done to pools of every kind.
+var ofAny = []world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Template, world.Template, world.Template, world.Back, world.GroupEdit,
+	world.GroupEdit, world.Token, world.Pause, world.External, world.RestartNow,
+	world.HandTerminate, world.HandTerminate, world.HandResize, world.HandTags, world.HandDropGroup, world.Autoscaler, world.Nudge,
+}
+
+// happens draws what happens to a pool beside the first one.
+func (d drawing) happens(at int) {
+	e := world.Event{What: ofAny[d.IntN(len(ofAny))], At: d.Near(3, 8*time.Second), N: d.IntN(9), M: 1 + d.IntN(8), Pool: at}
+	if e.What == world.Replicas {
+		e.N %= 5
+	}
+	d.Scenario.Add(e)
+	if e.What == world.Pause {
+		d.Scenario.Add(world.Event{What: world.Unpause, At: d.Later(e, 5, 200), Pool: at})
+	}
+	if d.IntN(9) == 0 {
+		d.Scenario.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Scenario.Ends}[d.IntN(2)], Pool: at})
+	}
+}

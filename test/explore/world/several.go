@@ -1,0 +1,87 @@
+package world
+
+import (
+	"cmp"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
+)
+
+// Claim is how the objects of a pool name the group of the first pool.
+type Claim int
+
+// The claims: of none, by the ID in spec.providerID, by the request to adopt it, by both.
+const (
+	NoClaim Claim = iota
+	ClaimByID
+	ClaimByAdoption
+	ClaimByBoth
+)
+
+// applyClaiming has a user apply the objects of a pool, which may name the group of the first one.
+func (w *World) applyClaiming(c Claim) {
+	name, id := "", ""
+	w.as(w.members[0], func() {
+		if g := w.Group.Owned(); g != nil {
+			name = g.Name
+		}
+		if _, o := w.Objects.Both(); o != nil {
+			if is, ok := o.(infrapool.WrittenFields); ok {
+				id = is.GetProviderID()
+			}
+		}
+	})
+	w.setup.apply(func(o client.Object) {
+		is, ok := o.(infrapool.WrittenFields)
+		if !ok || name == "" || id == "" {
+			return
+		}
+		if c == ClaimByID || c == ClaimByBoth {
+			is.SetProviderID(id)
+		}
+		if c == ClaimByAdoption || c == ClaimByBoth {
+			annotate(o, pool.AdoptAnnotation, name)
+		}
+		w.claimed = c != NoClaim
+	})
+}
+
+// disclaim has a user take back what names the group of the first pool.
+func (w *World) disclaim() {
+	if !w.claimed {
+		return
+	}
+	own := cmp.Or(w.Group.Owned() != nil, w.Group.Now() != nil && w.Group.Ours(w.Group.Now()))
+	w.Objects.Annotate(0, pool.AdoptAnnotation, "")
+	w.Objects.EditObject(func(o client.Object) {
+		if is, ok := o.(infrapool.WrittenFields); ok && !own {
+			is.SetProviderID("")
+		}
+	})
+}
+
+// mine reports whether an object that the pool that is looked at works on is its own.
+func (w *World) mine(kind string, key client.ObjectKey) bool {
+	switch kind {
+	case w.Objects.kind:
+		return key.Name == w.key.Name
+	case "MachinePool":
+		return key.Name == w.poolKey.Name
+	}
+	return true
+}
+
+// OfPool are the options that list the objects of single machines of the pool that is looked at.
+func (w *World) OfPool() []client.ListOption {
+	list := []client.ListOption{client.InNamespace(Namespace)}
+	if w.several() {
+		list = append(list, client.MatchingLabels{clusterv1.MachinePoolNameLabel: w.poolKey.Name})
+	}
+	return list
+}
+
+// poolNameOf is the name of the MachinePool that an object of a single machine belongs to.
+func poolNameOf(o client.Object) string { return o.GetLabels()[clusterv1.MachinePoolNameLabel] }
