@@ -469,3 +469,13 @@ func TestOracleOfRotations(t *testing.T) {
 		}
 	}
 }
+
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	if found := oracle.Paused("call", false); len(found) > 0 {
+		t.Errorf("want nothing while the pool is not paused, got %q", found)
+	}
+	if len(oracle.Paused("call", true)) == 0 {
+		t.Error("want a write for a paused pool found, got none")
+	}
+}

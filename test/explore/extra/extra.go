@@ -17,6 +17,20 @@ func Draw(k *world.Kind, seed uint64) world.Scenario {
 		if k.Another != nil && d.IntN(severalOneIn) == 0 {
 			of.several()
 		}
+		if of.row(saltAmid); d.IntN(amidOneIn) == 0 && k.Another != nil {
+			of.amid()
+		}
+		if of.row(saltServers); d.IntN(serversOneIn) == 0 && k.Another != nil {
+			of.servers()
+		}
+		if of.row(saltNeighbours); d.IntN(neighboursOneIn) == 0 && k.Another != nil {
+			of.neighbours()
+		}
+		of.row(saltHours)
+		of.hours()
+		if d.IntN(largeOneIn) == 0 && k.Another != nil && len(d.Scenario.Beside) == 0 {
+			of.large()
+		}
 	})
 }
 
@@ -27,4 +41,10 @@ type drawing struct{ *world.Drawing }
 func (d drawing) row(salt uint64) { d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, salt)) }
 
 // The salts of the rows.
-const saltSeveral = 0x73657672
+const (
+	saltSeveral    = 0x73657672
+	saltAmid       = 0x616d6964
+	saltServers    = 0x73727672
+	saltNeighbours = 0x6e656967
+	saltHours      = 0x686f7572
+)

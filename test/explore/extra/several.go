@@ -11,7 +11,7 @@ const severalOneIn = 3
 
 // several draws one to four pools beside the first one: small ones, of which each has little to happen to it.
 func (d drawing) several() {
-	for at := range []int{1, 1, 1, 1, 2, 2, 3, 4}[d.IntN(8)] {
+	for at := range []int{1, 1, 1, 1, 1, 2, 2, 4}[d.IntN(8)] {
 		d.Scenario.Beside = append(d.Scenario.Beside, d.another())
 		d.applied(at + 1)
 		for range 1 + d.IntN(3) {

@@ -21,15 +21,17 @@ type App struct {
 	cluster *Cluster
 	// homeless pods wait for room, pods counts all.
 	homeless, pods int
+	// started counts the pods that were ever started.
+	started int
 	// blocked is until when the budget keeps every pod.
 	blocked time.Time
 }
 
-// PodsOn are the pods on a node.
+// PodsOn are the pods of the application on a node.
 func (a *App) PodsOn(node string) []corev1.Pod {
 	list := &corev1.PodList{}
 	a.cluster.env.Must(a.cluster.User.List(a.cluster.env.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
-	return list.Items
+	return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return pod.Labels["app"] != budgetName })
 }
 
 // evict begins the end of a pod, unless its budget keeps it.
@@ -48,14 +50,19 @@ func (a *App) evict(ctx context.Context, o, _ client.Object) error {
 	return nil
 }
 
-// finish ends a pod for good, and has it started again where there is room.
-func (a *App) finish(name string) {
+// finish ends a pod for good, unless a finalizer keeps it, and has it started again where there is room.
+func (a *App) finish(name string) { a.end(name, false) }
+
+// lose ends a pod whose node is gone.
+func (a *App) lose(name string) { a.end(name, true) }
+
+func (a *App) end(name string, lost bool) {
 	c := a.cluster
 	ctx, pod := c.env.Context(), &corev1.Pod{}
-	if c.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
+	if c.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil || a.free(pod, lost) {
 		return
 	}
-	c.env.Must(c.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	c.env.Must(client.IgnoreNotFound(c.User.Delete(ctx, pod, client.GracePeriodSeconds(0))), "end pod %s", name)
 	a.homeless++
 	a.house()
 }
@@ -73,11 +80,12 @@ func (a *App) house() {
 	}
 	names := slices.Sorted(maps.Keys(room))
 	for ; a.homeless > 0 && len(names) > 0; a.homeless-- {
+		a.started++
 		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
 		room[best]++
 		c.env.Must(c.User.Create(c.env.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
+				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName}, Finalizers: c.held(a.started),
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
 					Controller: ptr.To(true)}},
 			},

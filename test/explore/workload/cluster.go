@@ -47,6 +47,8 @@ type Options struct {
 	BadType  string
 	// Pods is how many pods each machine that joins brings, MostPods how many there are at most.
 	Pods, MostPods int
+	// Neighbours is true if other controllers are at work: a DaemonSet, and one that keeps some pods by a finalizer.
+	Neighbours bool
 	// DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
 	DrainStarted func(id string) time.Time
 	// Reconnect has all clients look anew; it is called when the API server is out of reach for long enough to be given up, and when it is
@@ -136,6 +138,7 @@ func New(env Environment, o Options) *Cluster {
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgetName}}},
 		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: plenty},
 	}), "make the budget")
+	l.neighbours()
 	return l
 }
 
@@ -245,6 +248,7 @@ func (l *Cluster) join(m *machine) {
 			l.App.homeless++
 		}
 	}
+	l.startAgent(m.Hostname)
 	l.App.house()
 }
 
@@ -304,8 +308,9 @@ func (l *Cluster) remove(m *machine) {
 	if node := l.node(m); node != nil {
 		l.env.Must(l.User.Delete(l.env.Context(), node), "delete node %s", node.Name)
 	}
+	l.stopAgent(m.Hostname)
 	for _, pod := range l.App.PodsOn(m.Hostname) {
-		l.App.finish(pod.Name)
+		l.App.lose(pod.Name)
 	}
 }
 

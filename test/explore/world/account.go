@@ -55,7 +55,11 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	w.account.costs.Calls++
-	if !isWrite(call.Operation) || req.Method == http.MethodGet {
+	changes := isWrite(call.Operation) && req.Method != http.MethodGet
+	if l.p.interrupted(changes, true); l.p.dead {
+		return nil, errKilled
+	}
+	if !changes {
 		reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)
 		w.Trace("call", "%s%s -> %s", l.p.name, call, record.Ending(reply, err))
 		return reply, err
@@ -113,6 +117,7 @@ func (a *account) look(c oracle.Cloud, nodes map[string]oracle.Node, ours []stri
 // write sends a write and has it judged.
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
+	p.standsStill(call.String())
 	before, nodes := w.Snapshot(), w.Workload.Truth()
 	a.look(before, nodes, nil)
 	lost, risen := a.ledger.Lately(time.Now(), p.late())

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/apifault"
 )
 
 const (
@@ -232,7 +233,8 @@ func pick[T any](d *Drawing, list []T) T { return list[d.IntN(len(list))] }
 
 // serverFault is a burst of an API server's.
 func (d *Drawing) serverFault() {
-	f := APIFault{Kind: []APIKind{Conflict, Conflict, Refused, TimedOut, Lost}[d.IntN(5)], Workload: d.IntN(3) == 0, Skip: d.IntN(4),
+	kinds := []apifault.Kind{apifault.Conflict, apifault.Conflict, apifault.Refused, apifault.TimedOut, apifault.Lost}
+	f := apifault.Fault{Kind: kinds[d.IntN(5)], Workload: d.IntN(3) == 0, Skip: d.IntN(4),
 		Times: 1 + d.IntN(4)}
 	d.Scenario.Add(Event{What: ServerFault, At: d.Near(2, 2*time.Second), API: f})
 }

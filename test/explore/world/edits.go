@@ -73,8 +73,11 @@ func edits() map[What]func(*World, Event) {
 			w.Objects.Annotate(0, restartAnnotation, "")
 			w.Objects.Annotate(1, restartAnnotation, "")
 		},
-		Pause:   func(w *World, _ Event) { w.users.pause(true) },
-		Unpause: func(w *World, _ Event) { w.users.pause(false) },
+		Pause:       func(w *World, _ Event) { w.users.pause(true) },
+		Unpause:     func(w *World, _ Event) { w.users.pause(false) },
+		HoldCluster: func(w *World, _ Event) { w.users.holdCluster(true) },
+		FreeCluster: func(w *World, _ Event) { w.users.holdCluster(false) },
+		Unwell:      func(w *World, e Event) { w.Instances.unwell(e.N) },
 		Nudge: func(w *World, e Event) {
 			w.Objects.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
@@ -95,13 +98,20 @@ func edits() map[What]func(*World, Event) {
 // troubles are what goes wrong.
 func troubles() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
-		CloudFault:  func(w *World, e Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
-		ServerFault: func(w *World, e Event) { w.servers.faults = append(w.servers.faults, e.API) },
+		CloudFault: func(w *World, e Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
+		ServerFault: func(w *World, e Event) {
+			if f := &e.API; f.On == "" {
+				f.On = w.Objects.kind // its status is refused or pruned
+			}
+			w.servers.faults.Add(e.API)
+		},
+		ServersCalm: func(w *World, _ Event) { w.servers.faults.Clear() },
 		Calm:        func(w *World, _ Event) { w.calm() },
 		Restart: func(w *World, _ Event) {
 			w.faults++
 			w.managers.bury(w.managers.list[0])
 		},
+		Upgraded:  func(w *World, e Event) { w.managers.upgradeManager(e.N) },
 		Reapplied: func(w *World, _ Event) { w.backup.applyAgain() },
 		TakenBack: func(w *World, _ Event) { w.backup.takeBack() },
 		Restored:  func(w *World, e Event) { w.backup.restore(e.N%2 == 1, true) },
@@ -118,6 +128,12 @@ func troubles() map[What]func(*World, Event) {
 			w.faults++
 			w.managers.list[0].deafUntil = time.Now().Add(time.Duration(10+60*e.N) * time.Second)
 		},
+		Expire: func(w *World, e Event) {
+			w.faults++
+			p := w.managers.list[0]
+			p.lagging, p.lagUntil, p.expired = Plenty, time.Now().Add(time.Duration(5+10*e.N)*time.Second), true
+			w.At(p.lagUntil, func() {})
+		},
 		Rival: func(w *World, e Event) {
 			w.faults++
 			elder, p := w.managers.list[0], w.managers.start()
@@ -125,6 +141,7 @@ func troubles() map[What]func(*World, Event) {
 			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.managers.resign(elder) })
 		},
 		Meet:    func(w *World, e Event) { w.managers.meeting = &e },
+		Amid:    func(w *World, e Event) { w.managers.amid = append(w.managers.amid, e) },
 		Away:    func(w *World, e Event) { w.faults++; w.Workload.Outage.Begin(time.Duration(5+20*e.N) * time.Second) },
 		Block:   func(w *World, e Event) { w.faults++; w.Workload.App.Block(time.Duration(10+30*e.N) * time.Second) },
 		Unready: turnUnready,
@@ -231,8 +248,13 @@ func pausing(o client.Object, on bool) {
 
 func (u *users) deletePool() {
 	w := u.world
-	if mp, _ := w.Objects.Both(); mp != nil {
-		w.Must(w.Objects.User.Delete(w.t.Context(), mp), "delete the MachinePool")
+	mp, o := w.Objects.Both()
+	if mp == nil {
+		return
+	}
+	w.Must(w.Objects.User.Delete(w.t.Context(), mp), "delete the MachinePool")
+	if left, _ := w.Objects.Both(); left == nil && o != nil { // no controller has seen it yet
+		w.Must(w.Objects.User.Delete(w.t.Context(), o), "delete the %s", w.Objects.kind)
 	}
 }
 

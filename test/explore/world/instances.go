@@ -43,6 +43,8 @@ type Instances struct {
 	world *World
 	// condemned are those whose deletion was asked for by name.
 	condemned map[string]bool
+	// sick are the Machines that a MachineHealthCheck has found unhealthy: it bounds how many go at once, whatever serves.
+	sick map[string]bool
 }
 
 // former reports whether what stands below a Machine names an instance that is gone, whichever has its provider ID now: the
@@ -178,6 +180,9 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 		return
 	}
 	a.look(cloud, w.Workload.Truth(), []string{id})
+	if w.Instances.sick[op.Key.Name] {
+		return
+	}
 	a.judge(oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 		Wanted: p.wanted,

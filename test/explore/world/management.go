@@ -110,6 +110,7 @@ func (f *setup) apply(change func(client.Object)) {
 	}
 	w.Must(w.Objects.User.Create(ctx, o), "make the %s", w.Objects.kind)
 	w.Must(w.Objects.User.Create(ctx, f.machinePool()), "make the MachinePool")
+	w.Objects.Owner() // it is known from now on, whatever becomes of the objects
 }
 
 // cluster is one that is up, with what describes its place.

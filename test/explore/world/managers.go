@@ -23,6 +23,8 @@ type managers struct {
 	// meeting is what happens in the middle of the next pass, inside is true while it happens.
 	meeting *Event
 	inside  bool
+	// amid is what comes between two calls, in order.
+	amid []Event
 }
 
 // start returns a manager that has just started: a driver, an engine and caches that remember nothing.
@@ -52,7 +54,7 @@ func (g *managers) start() *process {
 				reconcile: infra})
 	}
 	p.all()
-	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
+	for at := p.starts.Add(resync); at.Before(p.starts.Add(resyncs)); at = at.Add(resync) {
 		w.At(at, p.all)
 	}
 	if w.Options.CrashAt > 0 && g.started == 1 {

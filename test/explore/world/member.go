@@ -50,7 +50,7 @@ func newMember(w *World, s Scenario, at int) *member {
 		writes: record.NewWrites()}
 	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
 	m.Group, m.backup, m.adoption = &Group{world: w}, &backup{world: w}, &adoption{world: w}
-	m.Instances = &Instances{world: w, condemned: map[string]bool{}}
+	m.Instances = &Instances{world: w, condemned: map[string]bool{}, sick: map[string]bool{}}
 	return m
 }
 
@@ -59,7 +59,7 @@ func (s Scenario) of(at int) Scenario {
 	own := s
 	if at > 0 {
 		own = s.Beside[at-1]
-		own.Seed, own.Kind, own.Speed, own.Ends = s.Seed, s.Kind, s.Speed, s.Ends
+		own.Seed, own.Kind, own.Speed, own.Ends, own.Switches = s.Seed, s.Kind, s.Speed, s.Ends, s.Switches
 	}
 	own.Events, own.Beside = nil, nil
 	for _, e := range s.Events {

@@ -39,11 +39,17 @@ type process struct {
 	starts time.Time
 	dead   bool
 	// The caches stand still for lagging passes, for as long as lagUntil at most; until deafUntil events get lost.
-	lagging             int
+	lagging int
+	// expired is true if they list everything again then.
+	expired             bool
 	lagUntil, deafUntil time.Time
 	// crash is at which effect from now the process dies, 0 for none.
 	crash       int
 	crashBefore bool
+	// runs is the controller that runs a pass now.
+	runs *controller
+	// paused is true if the pool was paused when the pass began, as this process knows it.
+	paused bool
 	// wanted is what the object asked for when the pass began, as this process knows it.
 	wanted oracle.Wanted
 }
@@ -65,6 +71,8 @@ type controller struct {
 const (
 	// resync is how often everything is looked at again, as the manager has it.
 	resync = 10 * time.Minute
+	// resyncs is for how long: longer than any scenario.
+	resyncs = 14 * time.Hour
 	// restartPause is the step in which restarts take longer.
 	restartPause = 3 * time.Second
 	// backoffLeast and backoffMost bound the pause after an error, as controller-runtime has it.
@@ -96,10 +104,14 @@ func (p *process) sync() {
 	if now.Before(p.starts) || p.lagging > 0 && now.Before(p.lagUntil) {
 		return
 	}
-	p.hear(p.mgmt.Sync())
-	if !p.world.Workload.Outage.Away() {
-		p.hear(p.wl.Sync())
+	heard, there := p.mgmt.Sync(), !p.world.Workload.Outage.Away()
+	if there {
+		heard = append(heard, p.wl.Sync()...)
 	}
+	if p.expired {
+		p.expired, p.lagging, heard = !there, 0, memapi.Relisted(heard)
+	}
+	p.hear(heard)
 }
 
 // hear wakes the controllers that care for the events, unless they get lost.
@@ -229,7 +241,10 @@ func (p *process) run(c *controller) {
 		c.later = time.Time{}
 	}
 	p.lagging = max(0, p.lagging-1)
-	p.wanted = p.knows()
+	p.wanted, p.paused = p.knows(), p.held()
+	before := p.runs
+	p.runs = c
+	defer func() { p.runs = before }()
 	if c.infra {
 		w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	}

@@ -44,11 +44,12 @@ func (r *rest) peace() {
 	w := r.world
 	w.calm()
 	r.calmed = time.Now()
-	w.managers.meeting = nil
+	w.managers.meeting, w.managers.amid = nil, nil
 	w.Workload.Users.Uncordon()
 	for _, p := range w.managers.list {
-		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{}
+		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{} // a watch that has expired lists again
 	}
+	w.users.holdCluster(false)
 	w.each(r.ease)
 	w.Trace("event", "peace")
 }
@@ -142,6 +143,7 @@ func (r *rest) settledDown() {
 		spells = append(spells, oracle.Pass{Writes: w.since(), Said: r.said()})
 	}
 	w.blameAll("quiet", oracle.Quiet(spells))
+	r.hours()
 }
 
 // said is what the objects of all pools say.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/apifault"
 )
 
 // Scenario is everything that happens to one pool. It is data, so that it can be drawn from a seed, shown and shortened.
@@ -44,6 +45,10 @@ type Scenario struct {
 	Adopted bool
 	// Switches are those of the simulator that are on, from the beginning to the end.
 	Switches sim.Switches
+	// Rests is how long nothing happens at the end beyond what shows that all is quiet.
+	Rests time.Duration
+	// Neighbours is true if other controllers are at work in the workload cluster.
+	Neighbours bool
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string
 	// Beside are the pools beside the first one, with what is their own. They share its kind, speed and end, and Events are those of all.
@@ -78,9 +83,11 @@ type Event struct {
 	Pool int
 	// N and M are what the kind makes of them.
 	N, M int
+	// Then is what comes between two calls of a pass.
+	Then What
 	// Fault is the rule of fault events in the cloud, API that of faults of an API server.
 	Fault sim.Fault
-	API   APIFault
+	API   apifault.Fault
 }
 
 // What is the kind of an event.
@@ -96,8 +103,12 @@ const (
 	External  What = "toggle external"
 	Pause     What = "pause"
 	Unpause   What = "unpause"
-	Mark      What = "mark node"
-	Delete    What = "delete pool"
+	// HoldCluster pauses the Cluster, FreeCluster lets it go on. Unwell has a MachineHealthCheck find a Machine unhealthy.
+	HoldCluster What = "pause cluster"
+	FreeCluster What = "unpause cluster"
+	Unwell      What = "machine health check"
+	Mark        What = "mark node"
+	Delete      What = "delete pool"
 	// Apply has a user apply the objects of a pool later than those of the first one, by way of a Claim.
 	Apply     What = "apply pool"
 	Nudge     What = "nudge"
@@ -171,17 +182,25 @@ const (
 	Calm       What = "calm"
 	// ServerFault is one of an API server.
 	ServerFault What = "api fault"
+	// ServersCalm takes those of the API servers alone out of force.
+	ServersCalm What = "api servers calm"
 	// Restart ends the manager between two passes and starts it again; Crash ends it right before or after its next
 	// effect but N.
 	Restart What = "restart"
-	Crash   What = "crash"
+	// Upgraded replaces the manager by one of a newer version, which finds what an older one has stored.
+	Upgraded What = "manager upgraded"
+	Crash    What = "crash"
 	// Lag lets the manager's caches stand still for N passes or a while; Deaf loses its watch events.
 	Lag  What = "lag"
 	Deaf What = "deaf"
+	// Expire lets the watches of the manager expire: its caches stand still for a while, and then it lists everything again.
+	Expire What = "watches expire"
 	// Rival starts a second manager, as when a lease was lost and its holder does not know it yet. Meet lets the other
 	// manager run a pass, or a user edit, in the middle of the next pass, right before its next effect but N.
 	Rival What = "rival"
 	Meet  What = "meet"
+	// Amid lets Then come in the middle of a pass, right before the call but N of those that M says (Calls).
+	Amid What = "amid"
 	// Away takes the workload cluster out of reach, Block lets its budgets keep every pod, Unready turns every other
 	// node not Ready, each for a while.
 	Away    What = "workload away"
@@ -199,6 +218,8 @@ func (e Event) String() string {
 			e.Fault.Skip, e.Fault.Times, e.Fault.Probability, e.Fault.Code, time.Duration(e.Fault.Delay))
 	case ServerFault:
 		return fmt.Sprintf("api fault %s", e.API)
+	case Amid:
+		return fmt.Sprintf("pool%s: amid %d %d: %s", place(e.Pool), e.N, e.M, e.Then)
 	}
 	if e.Pool > 0 {
 		return fmt.Sprintf("pool%s: %s %d %d", place(e.Pool), e.What, e.N, e.M)

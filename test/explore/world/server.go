@@ -9,43 +9,15 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/apifault"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/memapi"
 )
-
-// APIKind is what a fault of an API server does to a request.
-type APIKind string
-
-// The faults of API servers.
-const (
-	// Conflict refuses a write because another client was faster.
-	Conflict APIKind = "conflict"
-	// Refused is an internal error before anything is done.
-	Refused APIKind = "refused"
-	// TimedOut does what was asked and answers with a timeout; Lost does it and closes the connection.
-	TimedOut APIKind = "timed out"
-	Lost     APIKind = "reply lost"
-)
-
-// APIFault is one rule: the next Times writes but Skip to one of the API servers fail.
-type APIFault struct {
-	Kind APIKind
-	// Workload is the workload cluster's server, otherwise it is the management cluster's.
-	Workload    bool
-	Skip, Times int
-}
-
-func (f APIFault) String() string {
-	where := "management"
-	if f.Workload {
-		where = "workload"
-	}
-	return fmt.Sprintf("%s %s skip=%d times=%d", where, f.Kind, f.Skip, f.Times)
-}
 
 const (
 	// seenLate is how old what a pass rests on may be: the age that a drain is content with, a slow read, and one that is
@@ -56,25 +28,8 @@ const (
 // servers look at what is written to both API servers, and play their faults.
 type servers struct {
 	world    *World
-	faults   []APIFault
+	faults   apifault.Faults
 	rotation record.Rotation
-}
-
-// strike is the kind of the fault that meets a write now, if one does.
-func (sv *servers) strike(workload bool) APIKind {
-	for k := range sv.faults {
-		f := &sv.faults[k]
-		switch {
-		case f.Workload != workload || f.Times == 0:
-		case f.Skip > 0:
-			f.Skip--
-		default:
-			f.Times--
-			sv.world.faults++
-			return f.Kind
-		}
-	}
-	return ""
 }
 
 // gate carries the requests of a process to an API server: an outage and faults meet them here, every write is an effect
@@ -92,8 +47,11 @@ func (p *process) gate(workload bool) memapi.Gate {
 		if workload && w.Workload.Outage.Away() {
 			return apierrors.NewServiceUnavailable("the server is out of reach")
 		}
+		if p.interrupted(op.Write, false); p.dead {
+			return errKilled
+		}
 		if !op.Write {
-			return do()
+			return w.servers.faults.Meet(workload, op, do)
 		}
 		text := fmt.Sprintf("%s %s %s %s %s", name, op.Verb, op.Kind+slash(op.Subresource), op.Key, op.Body)
 		w.Secrets("a write to the API", op.Body)
@@ -104,7 +62,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 			}
 			begins := p.drains(workload, op)
 			p.condemns(workload, op)
-			err := w.servers.meet(workload, op, do)
+			err := w.servers.faults.Meet(workload, op, do)
 			begins()
 			p.spares(workload, op)
 			if workload && w.Workload.Users.Lifts(op) {
@@ -234,25 +192,20 @@ func answer(err error) string {
 	return err.Error()
 }
 
-// meet does what was asked unless a fault says otherwise.
-func (sv *servers) meet(workload bool, op memapi.Op, do func() error) error {
-	what := schema.GroupResource{Resource: op.Kind}
-	switch kind := sv.strike(workload); kind {
-	case Conflict:
-		if op.Verb == "create" {
-			return apierrors.NewInternalError(errPlayed)
-		}
-		return apierrors.NewConflict(what, op.Key.Name, errPlayed)
-	case Refused:
-		return apierrors.NewInternalError(errPlayed)
-	case TimedOut, Lost:
-		if err := do(); err != nil {
-			return err
-		}
-		if kind == Lost {
-			return fmt.Errorf("%s %s: %w", op.Verb, op.Key, errPlayed)
-		}
-		return apierrors.NewTimeoutError("played by the explorer", 0)
+// prune takes a field out of the status of the infrastructure object that was written, as an API server does whose definition of the kind
+// is older.
+func (w *World) prune(op memapi.Op, field string) {
+	o := w.pool.New()
+	if w.Objects.User.Get(w.t.Context(), op.Key, o) != nil {
+		return
 	}
-	return do()
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	w.Must(err, "read the fields of %s", op.Key)
+	if _, is, _ := unstructured.NestedFieldNoCopy(fields, "status", field); !is {
+		return
+	}
+	unstructured.RemoveNestedField(fields, "status", field)
+	pruned := w.pool.New()
+	w.Must(runtime.DefaultUnstructuredConverter.FromUnstructured(fields, pruned), "prune the status of %s", op.Key)
+	w.Must(w.Objects.server.Put(pruned), "write the status of %s", op.Key)
 }

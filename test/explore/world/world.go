@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/apifault"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
@@ -78,7 +79,8 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.live()
 		w.calm()
 		out = Result{
-			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
+			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes,
+			Faults: w.faults + w.servers.faults.Played, Effects: w.effects,
 			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.rest.end(), Gone: w.gone, Told: w.rest.reported,
 			Planned: w.planned, Happened: w.watched.Happened(),
 		}
@@ -88,7 +90,6 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 
 var (
 	errKilled = errors.New("the process has ended")
-	errPlayed = errors.New("played by the explorer")
 )
 
 // World is one scenario that is being played: its parts, and the order in which things happen.
@@ -149,11 +150,12 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	}
 	w.member = w.members[0]
 	w.setup, w.users, w.managers = &setup{world: w}, &users{world: w}, &managers{world: w}
-	w.servers, w.rest = &servers{world: w}, &rest{world: w}
+	w.servers, w.rest = &servers{world: w, faults: apifault.Faults{Prune: w.prune}}, &rest{world: w}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
 		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods,
+		Neighbours:   s.Neighbours,
 		MostPods:     s.Pods * s.Most,
 		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.managers.requeue,
 	})
@@ -333,7 +335,7 @@ func (w *World) Must(err error, format string, args ...any) {
 
 // calm takes all faults out of force.
 func (w *World) calm() {
-	w.servers.faults = nil
+	w.servers.faults.Clear()
 	for _, f := range w.account.inForce() {
 		w.faults += f.Played
 	}

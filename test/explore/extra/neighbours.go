@@ -1,0 +1,26 @@
+package extra
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// neighboursOneIn is how rare scenarios are in which other controllers are at work.
+const neighboursOneIn = 4
+
+// neighbours draws what other controllers and users do around a pool: DaemonSets and finalizers of pods, Clusters that are paused, and
+// MachineHealthChecks.
+func (d drawing) neighbours() {
+	d.Scenario.Neighbours = d.IntN(2) == 0
+	if d.IntN(2) == 0 {
+		e := world.Event{What: world.HoldCluster, At: d.Near(3, 20*time.Second)}
+		d.Scenario.Add(e)
+		d.Scenario.Add(world.Event{What: world.FreeCluster, At: d.Later(e, 10, 300)})
+	}
+	if d.Scenario.Kind.Machines != nil {
+		for range 1 + d.IntN(2) {
+			d.Scenario.Add(world.Event{What: world.Unwell, At: d.Moment(), N: d.IntN(9)})
+		}
+	}
+}
