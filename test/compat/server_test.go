@@ -27,6 +27,7 @@ import (
 	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
 	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
 	gcpkinds "github.com/muster-project/muster/local/clouds/gcp/kinds"
+	scalewaykinds "github.com/muster-project/muster/local/clouds/scaleway/kinds"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
@@ -111,7 +112,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 // to write one.
 func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
 	if err := install.Definitions(ctx, config, &install.Webhook{URL: url},
-		slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All())...); err != nil {
+		slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All(), scalewaykinds.All())...); err != nil {
 		return nil, err
 	}
 	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {

@@ -29,6 +29,8 @@ func TestControllers(t *testing.T) {
 	withManaged := someCloud()
 	withManaged.Existing.ManagedGate, withManaged.Existing.ManagedVariable = "Managed", "EXP_MANAGED"
 	const one = "Core MachinePool controller: "
+	withoutGate, stopped := someCloud(), other(true)
+	withoutGate.Existing.PoolGate, stopped.Desired = "", 0
 	run(t, controllers, []row{
 		{"upstream's, whose gate is on by default", Installation{Managers: []Manager{upstream(nil), muster(nil)}},
 			[]string{"OK " + one + "runs in Deployment capi-system/"}},
@@ -51,6 +53,10 @@ func TestControllers(t *testing.T) {
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
 		{"whose gate is off by default", Installation{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), other(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
+		{"another provider without a switch", Installation{Providers: []Provider{withoutGate}, Managers: []Manager{upstream(nil), other(true)}},
+			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too, and has no switch"}},
+		{"which does not run", Installation{Providers: []Provider{withoutGate}, Managers: []Manager{upstream(nil), stopped}},
+			[]string{"OK " + one, "OK Deployment c/m: it does not run"}},
 	})
 }
 
