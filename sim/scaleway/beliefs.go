@@ -84,7 +84,8 @@ func assumed() []evidence.Row {
 		evidence.Assumed("A pool whose nodes do not become Ready within 15 minutes is in warning"),
 		evidence.Assumed("A size beyond that of the cluster type is refused with quotas_exceeded"),
 		evidence.Assumed("max_unavailable 0 with max_surge 0 is refused"),
-		evidence.Assumed("Turning autoscaling on moves the size into its bounds"),
+		evidence.Assumed("A size outside of the bounds of the autoscaler is moved into them").
+			Switch(LeavesSize, "left as it is"),
 		evidence.Assumed("A page has 50 items by default and 100 at most"),
 		evidence.Assumed("Members that the service does not know are ignored"),
 		evidence.Assumed("Refusals have the status 400, 401, 403, 404, 409, 412, 423 or 503, by their type; too many requests have 429"),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -248,5 +249,108 @@ func TestHealing(t *testing.T) {
 			k.Errorf("want node %s replaced, got %v", never, nodes)
 		}
 		k.want("the pool", []any{"ready", nil}, []any{k.is("status"), k.is("error_message")})
+	})
+}
+
+// TestBehaviors shows each of the other answers.
+func TestBehaviors(t *testing.T) {
+	for name, row := range map[string]struct {
+		on   sim.Switches
+		test func(*client)
+	}{
+		"ShowsFailedNodes": {sim.Switches{scaleway.ShowsFailedNodes}, func(k *client) {
+			k.noCapacity()
+			k.want("the pool and its nodes", []any{"scaling", nil, "ready", "creation_error"},
+				[]any{k.is("status"), k.is("error_message"), k.statuses()[0], k.statuses()[1]})
+			failed := k.nodes()[1]
+			if message := document.Text(failed, "error_message"); !strings.Contains(message, scaleway.NoCapacity) {
+				k.Errorf("want the message of the node, got %q", message)
+			}
+			k.ok(http.MethodDelete, at+"/nodes/"+document.Text(failed, "id"), nil)
+			k.want("the size", 1, k.is("size"))
+		}},
+		"BusyClusters": {sim.Switches{scaleway.BusyClusters}, func(k *client) {
+			k.ok(http.MethodPatch, at+"/clusters/"+k.cluster, doc{})
+			k.want("current_state", "updating", k.refused("transient_state", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 2})["current_state"])
+		}},
+		"BusyPools": {sim.Switches{scaleway.BusyPools}, func(k *client) {
+			k.patch(doc{"size": 2})
+			k.want("current_state", "scaling", k.refused("transient_state", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 3})["current_state"])
+		}},
+		"IgnoresSize": {sim.Switches{scaleway.IgnoresSize}, func(k *client) {
+			k.patch(doc{"autoscaling": true, "max_size": 3})
+			k.want("the size", 1, k.patch(doc{"size": 2})["size"])
+		}},
+		"LeavesSize": {sim.Switches{scaleway.LeavesSize}, func(k *client) {
+			k.want("the size", 1, k.patch(doc{"autoscaling": true, "min_size": 2, "max_size": 3})["size"])
+		}},
+		"none": {nil, func(k *client) {
+			k.want("the size", 2, k.patch(doc{"autoscaling": true, "min_size": 2, "max_size": 3})["size"])
+			k.want("the size", 3, k.patch(doc{"size": 3})["size"])
+			k.patch(doc{"autoscaling": false, "size": 1})
+			pass(10 * time.Minute)
+			k.noCapacity()
+			if message, _ := k.is("error_message").(string); k.is("status") != "warning" || !strings.Contains(message, scaleway.NoCapacity) {
+				k.Errorf("want a warning that tells of the capacity, got %v %q", k.is("status"), message)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCloud(t, scaleway.Options{Switches: row.on}, func(k *client) {
+				k.create(1, nil)
+				pass(20 * time.Minute)
+				row.test(k)
+			})
+		})
+	}
+}
+
+// noCapacity asks for a second node that there is no machine for.
+func (k *client) noCapacity() {
+	k.Helper()
+	if err := k.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+		k.Fatal(err)
+	}
+	k.patch(doc{"size": 2})
+	pass(time.Minute)
+}
+
+func TestRefusals(t *testing.T) {
+	keys := []scaleway.Key{{SecretKey: scaleway.SecretKey}, {SecretKey: "reads", Permissions: []string{scaleway.ReadOnly}},
+		{SecretKey: "expired", Expired: true}}
+	inCloud(t, scaleway.Options{Keys: keys, Quota: map[string]int{"pro2_xxs": 3}}, func(k *client) {
+		pools := at + "/clusters/" + k.cluster + "/pools"
+		k.create(1, nil)
+		pass(20 * time.Minute)
+		for argument, body := range map[string]doc{
+			"name":           {"name": "p", "node_type": "pro2_xxs", "size": 1},
+			"node_type":      {"name": "q", "node_type": "DEV1-S", "size": 1},
+			"size":           {"name": "q", "node_type": "pro2_xxs"},
+			"zone":           {"name": "q", "node_type": "pro2_xxs", "size": 1, "zone": "nl-ams-1"},
+			"upgrade_policy": {"name": "q", "node_type": "pro2_xxs", "size": 1, "upgrade_policy": doc{"max_unavailable": 0, "max_surge": 0}},
+		} {
+			is := k.refused("invalid_arguments", http.MethodPost, pools, body)
+			k.want("the argument", argument, document.Text(document.Objects(is, "details")[0], "argument_name"))
+		}
+		k.refused("quotas_exceeded", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 4})
+		k.refused("precondition_failed", http.MethodPost, at+"/pools/"+k.pool+"/external-nodes", doc{})
+		if err := k.Lock("c", "p", true); err != nil {
+			k.Fatal(err)
+		}
+		k.want("a locked pool", "locked", k.is("status"))
+		k.refused("locked", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 2})
+		k.refused("locked", http.MethodDelete, at+"/pools/"+k.pool, nil)
+		for token, want := range map[string]string{"reads": "permissions_denied", "expired": "denied_authentication",
+			"none": "denied_authentication"} {
+			if status, is := k.ask(http.MethodDelete, at+"/pools/"+k.pool, nil, token); status < 400 || is["type"] != want {
+				k.Errorf("%s: want %s, got %d %v", token, want, status, is)
+			}
+		}
+		if status, _ := k.ask(http.MethodGet, pools, nil, "reads"); status != http.StatusOK {
+			k.Errorf("want reads allowed, got %d", status)
+		}
+		if granted, denied := k.Asked(); granted[scaleway.ReadOnly] != 1 || denied[scaleway.FullAccess] != 1 {
+			k.Errorf("want a read granted and a write denied, got %v, %v", granted, denied)
+		}
 	})
 }

@@ -144,9 +144,7 @@ func change(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec, 
 	if !ignored {
 		next.Count = given(next.Count, body.Size)
 	}
-	if next.Autoscaled {
-		next.Count = min(max(next.Count, next.Min), next.Max)
-	}
+	next.Count = w.bounded(next)
 	next.Surge = strconv.Itoa(given(managed.Share(next.Surge, 0), body.UpgradePolicy.MaxSurge))
 	next.Missing = strconv.Itoa(given(managed.Share(next.Missing, 0), body.UpgradePolicy.MaxUnavailable))
 	body.keep(next.Doc)
@@ -157,6 +155,14 @@ func change(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec, 
 		return invalid("upgrade_policy", "constraint", "max_unavailable and max_surge can't both be 0")
 	}
 	return room(w, c, p, next)
+}
+
+// bounded returns the size of a pool within the bounds of its autoscaler.
+func (w *region) bounded(next *managed.Spec) int {
+	if !next.Autoscaled || w.Switches.On(LeavesSize) {
+		return next.Count
+	}
+	return min(max(next.Count, next.Min), next.Max)
 }
 
 // given returns a number that a request names, otherwise the one that there is.

@@ -13,6 +13,8 @@ const (
 	BusyPools sim.Switch = "scaleway.BusyPools"
 	// IgnoresSize keeps the size of a pool with autoscaling, whatever a request says. Otherwise a size within the bounds is taken.
 	IgnoresSize sim.Switch = "scaleway.IgnoresSize"
+	// LeavesSize leaves a size outside of the bounds of the autoscaler as it is. Otherwise it is moved into them.
+	LeavesSize sim.Switch = "scaleway.LeavesSize"
 	// WaitsForDrains keeps a node until all its pods are gone. Otherwise it is deleted after some time.
 	WaitsForDrains sim.Switch = "scaleway.WaitsForDrains"
 )
