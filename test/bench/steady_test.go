@@ -69,6 +69,7 @@ var kinds = map[string]kind{
 	"GCPMachinePool/zonal":          kindOf(instanceGroups(gcpZoneA)),
 	"GCPMachinePool/regional":       kindOf(instanceGroups(gcpZoneA, gcpZoneB)),
 	"GCPManagedMachinePool":         kindOf(nodePools()),
+	"ScalewayManagedMachinePool":    kindOf(kapsulePools()),
 	"AzureManagedMachinePool":       kindOf(agentPools()),
 	"AzureASOManagedMachinePool":    kindOf(manifestPools()),
 	"AzureMachinePool/uniform":      kindOf(scaleSets(azurev1.UniformOrchestrationMode, size)),
