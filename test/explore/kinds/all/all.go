@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
+	"github.com/muster-project/muster/test/explore/kinds/scaleway"
 	"github.com/muster-project/muster/test/explore/kinds/toy"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -22,6 +23,7 @@ func Kinds() []*world.Kind {
 		gkenodepool.Kind,
 		nodegroup.Kind,
 		scaleset.Kind,
+		scaleway.Kind,
 		toy.Kind,
 		asg.Kind,
 	}

@@ -1,0 +1,191 @@
+package scaleway
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/sim"
+	simscaleway "github.com/muster-project/muster/sim/scaleway"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What happens to pools of Kapsule alone: a user upgrades one to the version of its control plane, and Scaleway locks one for a while.
+const (
+	HandUpgrade world.What = "hand upgrades"
+	HandLock    world.What = "Scaleway locks the pool"
+)
+
+var happenings = append([]world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.GroupEdit, world.GroupEdit, world.GroupEdit,
+	world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade,
+	world.Upgrade, world.Upgrade, world.Mark, world.Mark, world.HandTerminate, world.HandTerminate, world.HandUnhealthy, world.HandResize,
+	world.HandTags, world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandLock,
+}, world.Mishaps()...)
+
+var actions = []string{"*", "*", "Get*", "List*", "ListNodes", "ListPools", "CreatePool", "UpdatePool", "UpdatePool", "DeleteNode",
+	"DeleteNode", "DeletePool", "UpgradePool", "UpgradePool", "SetPool*"}
+
+// drawn draws a scenario.
+func drawn(d *world.Drawing) {
+	s := &d.Scenario
+	d.DrawManaged(func() { s.Own = d.IntN(len(policies())) }, func() int { return d.IntN(3) }, func() {
+		if d.IntN(8) == 0 {
+			s.Add(world.Event{What: world.HandForeign, N: d.IntN(3)})
+			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+		}
+	})
+	d.Adopted()
+}
+
+// golden are scenarios that are disturbed at every effect.
+func golden() []world.Scenario {
+	at := func(name string, events ...world.Event) world.Scenario {
+		s := world.Scenario{Name: "scaleway: " + name, Own: 0, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute,
+			Pods: 2, Speed: 5}
+		return s.With(events...)
+	}
+	return []world.Scenario{
+		at("create"),
+		at("scale in and out again", world.Event{What: world.Replicas, N: 1}, world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
+		at("version step", world.Event{What: world.Upgrade, N: 1, M: 1}),
+		at("labels, taints and tags", world.Event{What: world.GroupEdit, M: 1}, world.Event{What: world.GroupEdit, N: 1, M: 1},
+			world.Event{What: world.GroupEdit, N: 2, M: 2}),
+		at("deletion", world.Event{What: world.Delete}),
+	}
+}
+
+// change changes something of the pool's group by hand: what only this cloud has, and what users do to groups of every kind.
+func (p *pool) change(e world.Event) error {
+	g := p.world.Group.Owned()
+	if g == nil {
+		return nil
+	}
+	switch e.What {
+	case HandUpgrade:
+		return p.world.Group.Do(sim.UpgradeGroup, sim.Resource{})
+	case HandLock:
+		p.world.At(time.Now().Add(time.Minute), p.unlock)
+		return p.sim.Lock(world.ClusterName, g.Name, true)
+	case world.HandTags: // none stays that the object does not name
+		return p.world.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage", world.Theirs}[e.N%3], Value: "hand"})
+	case world.Autoscaler:
+		if p.world.Objects.External() && g.Autoscaled {
+			p.world.Notes.Moved()
+			p.world.Notes.Autoscaled(g.Size)
+			return p.world.Group.Do(sim.Autoscale, sim.Resource{Size: min(max(e.N, g.Min), g.Max)})
+		}
+	}
+	return p.world.Group.Change(g, e)
+}
+
+// unlock has Scaleway open the pool again.
+func (p *pool) unlock() {
+	if g := p.world.Group.Now(); g != nil {
+		p.world.Must(p.sim.Lock(world.ClusterName, g.Name, false), "unlock the pool")
+	}
+}
+
+// theirs has another tool create a pool, with what the objects of the scenario ask for.
+func (p *pool) theirs(name string, tags ...string) {
+	s := p.world.Scenario
+	theirs := simscaleway.Theirs{Size: s.Replicas, Tags: tags, Labels: map[string]string{"tier": "a"}}
+	if s.External {
+		theirs.Min, theirs.Max = s.Least, s.Most
+	}
+	if err := p.sim.CreatePool(world.ClusterName, name, theirs); err != nil {
+		p.world.Trace("hand", "failed: %v", err)
+	}
+}
+
+// foreign has another owner create a pool: beside the target's, under its name before it has one, or both.
+func (p *pool) foreign(n int) {
+	p.provide()
+	for _, name := range [][]string{{world.TheirGroup}, {p.world.Group.Name()}, {world.TheirGroup, p.world.Group.Name()}}[n] {
+		p.theirs(name, p.world.Scenario.Kind.OwnerTag+"=another-tool")
+	}
+}
+
+// forAnother has another tool create the pool that is adopted, and the operator allow it.
+func (p *pool) forAnother() string {
+	p.provide()
+	p.theirs(p.world.Group.Name(), "team=a", "muster.dev_adopt-by="+world.InfraKey.Namespace+"/"+world.InfraKey.Name)
+	return ""
+}
+
+// want returns the state that the objects ask for.
+func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s, tags := &object(o).Spec, map[string]string{}
+	for _, tag := range s.AdditionalTags {
+		key, value, _ := strings.Cut(tag, "=")
+		tags[key] = value
+	}
+	want := p.world.Group.Want(mp, tags)
+	maps.Copy(want, map[string]string{
+		"tier": string(s.Labels["tier"]), "label team": string(s.Labels["team"]), "tag theirs": "",
+		"version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"), "autoscaled": strconv.FormatBool(s.Autoscaled()),
+	})
+	if s.Autoscaled() {
+		want["min"], want["max"] = world.Itoa(s.Scaling.MinSize), world.Itoa(s.Scaling.MaxSize)
+	}
+	if p.behind(want["version"]) {
+		delete(want, "version") // Kapsule gives pools the version of the control plane and no other
+		delete(want, "ready")
+	}
+	if p.world.Objects.External() {
+		delete(want, "old") // a size that an autoscaler owns gets no node more
+		if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
+			delete(want, "ready") // the autoscaler has to make the pool smaller first
+		}
+	}
+	return want
+}
+
+// behind reports whether the pool or its control plane is beyond a version.
+func (p *pool) behind(version string) bool { return version != p.version() }
+
+// is tells the same of the pool as it is.
+func (p *pool) is() map[string]string {
+	more := map[string]string{}
+	if g := p.world.Group.Now(); g != nil {
+		more["version"], more["autoscaled"] = g.Kubernetes, strconv.FormatBool(g.Autoscaled)
+		more["tier"], more["label team"] = g.Labels["tier"], g.Labels["team"]
+	}
+	return p.world.Group.Is(func(m sim.Member) bool { return m.State == "running" && !m.Leaving }, more)
+}
+
+// joinsWithin is longer than any node takes to join that ever does.
+const joinsWithin = 5 * time.Minute
+
+// dropBroken has a user delete the nodes that have stopped, and those that should have joined long ago: Kapsule and Muster leave them.
+func (p *pool) dropBroken() {
+	for _, m := range p.world.Group.Living() {
+		unjoined := time.Since(m.Created) > joinsWithin && p.world.Workload.Node(m.ID) == nil
+		if !m.Failed && !unjoined || p.world.Gone() {
+			continue
+		}
+		p.world.Notes.Moved()
+		_ = p.world.Group.Do(sim.TerminateInstance, sim.Resource{Instance: m.ID}) // the pool may be upgraded
+		p.world.At(time.Now().Add(time.Minute), p.dropBroken)
+		return
+	}
+}
+
+// appease has a user open the nodes that were left closed, delete those that are broken, and give the pool the version of the cluster.
+func (p *pool) appease() {
+	p.unlock()
+	p.follow()
+	p.world.At(time.Now().Add(joinsWithin), p.dropBroken)
+	for _, m := range p.world.Group.Living() {
+		node := p.world.Workload.Node(m.ID)
+		if node != nil && p.world.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
+			p.world.Workload.Cordon(m.ID, false)
+		}
+	}
+}
