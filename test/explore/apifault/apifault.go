@@ -63,7 +63,7 @@ func (f Fault) lasts() bool {
 	return slices.Contains([]Kind{Denied, Invalid, Pruned, EachConflict}, f.Kind)
 }
 
-// errPlayed is what nobody but the exploration says.
+// errPlayed is the cause of all refusals that are played.
 var errPlayed = errors.New("played by the explorer")
 
 // Faults are those in force.

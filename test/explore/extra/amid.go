@@ -34,11 +34,11 @@ func (d drawing) between() world.What {
 	case 1:
 		return world.OtherManager
 	}
-	return d.hands()[d.IntN(len(d.hands()))]
+	return hands(d)[d.IntN(len(hands(d)))]
 }
 
 // hands are the happenings of the kind that others bring about at once, and that leave nothing to be taken back.
-func (d drawing) hands() []world.What {
+func hands(d drawing) []world.What {
 	later := append(world.Mishaps(), world.HandDisown, world.BadTemplate, world.Hold, world.Mark, world.Bounds, world.Upgrade)
 	return slices.DeleteFunc(slices.Clone(d.Scenario.Kind.Odds.Happenings), func(w world.What) bool { return slices.Contains(later, w) })
 }

@@ -29,7 +29,7 @@ func Draw(k *world.Kind, seed uint64) world.Scenario {
 		of.row(saltHours)
 		of.hours()
 		if d.IntN(largeOneIn) == 0 && k.Another != nil && len(d.Scenario.Beside) == 0 {
-			of.large()
+			large(of)
 		}
 	})
 }

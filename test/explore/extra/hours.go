@@ -30,7 +30,7 @@ var ofLarge = []world.What{
 }
 
 // large makes the pool one of up to 120 machines: batches have limits, and lists have pages.
-func (d drawing) large() {
+func large(d drawing) {
 	s := &d.Scenario
 	s.Most, s.Replicas, s.Pods, s.External, s.Named, s.Adopted = 130, 60+d.IntN(61), min(s.Pods, 1), false, false, false
 	s.Speed, s.Denied, s.ByGroup, s.Refresh = 10, "", false, world.Plain

@@ -85,7 +85,7 @@ func (a *App) house() {
 		room[best]++
 		c.env.Must(c.User.Create(c.env.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName}, Finalizers: c.held(a.started),
+				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName}, Finalizers: a.held(a.started),
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
 					Controller: ptr.To(true)}},
 			},

@@ -248,7 +248,7 @@ func (l *Cluster) join(m *machine) {
 			l.App.homeless++
 		}
 	}
-	l.startAgent(m.Hostname)
+	l.App.startAgent(m.Hostname)
 	l.App.house()
 }
 
@@ -308,7 +308,7 @@ func (l *Cluster) remove(m *machine) {
 	if node := l.node(m); node != nil {
 		l.env.Must(l.User.Delete(l.env.Context(), node), "delete node %s", node.Name)
 	}
-	l.stopAgent(m.Hostname)
+	l.App.stopAgent(m.Hostname)
 	for _, pod := range l.App.PodsOn(m.Hostname) {
 		l.App.lose(pod.Name)
 	}

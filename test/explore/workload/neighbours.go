@@ -28,7 +28,8 @@ func (l *Cluster) neighbours() {
 }
 
 // startAgent starts the DaemonSet's pod on a node.
-func (l *Cluster) startAgent(node string) {
+func (a *App) startAgent(node string) {
+	l := a.cluster
 	if !l.Neighbours {
 		return
 	}
@@ -40,7 +41,8 @@ func (l *Cluster) startAgent(node string) {
 }
 
 // stopAgent ends the DaemonSet's pod on a node that is gone.
-func (l *Cluster) stopAgent(node string) {
+func (a *App) stopAgent(node string) {
+	l := a.cluster
 	if l.Neighbours {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: agentName + "-" + node}}
 		l.env.Must(client.IgnoreNotFound(l.User.Delete(l.env.Context(), pod, client.GracePeriodSeconds(0))), "end the agent of node %s", node)
@@ -48,8 +50,8 @@ func (l *Cluster) stopAgent(node string) {
 }
 
 // held are the finalizers of the n-th pod: each third one has one.
-func (l *Cluster) held(n int) []string {
-	if l.Neighbours && n%3 == 0 {
+func (a *App) held(n int) []string {
+	if a.cluster.Neighbours && n%3 == 0 {
 		return []string{holdFinalizer}
 	}
 	return nil

@@ -91,7 +91,7 @@ func edits() map[What]func(*World, Event) {
 		DropMachine:      func(w *World, e Event) { w.Instances.dropMachine(e) },
 		DropInfraMachine: func(w *World, e Event) { w.Instances.dropMachine(e) },
 		Delete:           func(w *World, _ Event) { w.users.deletePool() },
-		Apply:            func(w *World, e Event) { w.applyClaiming(Claim(e.M)) },
+		Apply:            func(w *World, e Event) { w.setup.applyClaiming(Claim(e.M)) },
 	}
 }
 

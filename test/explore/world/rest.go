@@ -61,7 +61,7 @@ func (r *rest) ease() {
 	w.users.dropForeign()
 	w.backup.dropCopy()
 	w.adoption.giveUp()
-	w.disclaim()
+	w.setup.disclaim()
 	if w.pool.Appease != nil {
 		w.pool.Appease()
 	}

@@ -57,7 +57,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 		w.Secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
 			w.servers.lives(workload, op)
-			if !workload && !w.mine(op.Kind, op.Key) {
+			if !workload && !w.servers.mine(op.Kind, op.Key) {
 				w.Blame("foreign", "a pass for %s wrote %s %s of another pool", w.key, op.Kind, op.Key)
 			}
 			begins := p.drains(workload, op)
@@ -110,7 +110,7 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		n.DrainStarted = time.Time{}
 		before[id] = n
 		a.look(cloud, before, nil)
-		w.strange(cloud, id)
+		w.servers.strange(cloud, id)
 		lost, risen := a.ledger.Lately(now, p.late())
 		a.look(cloud, nodes, []string{id})
 		a.judge(oracle.Write{
@@ -123,7 +123,8 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 }
 
 // strange blames the drain of an instance of another pool.
-func (w *World) strange(is oracle.Cloud, id string) {
+func (sv *servers) strange(is oracle.Cloud, id string) {
+	w := sv.world
 	for _, g := range is.Groups {
 		has := slices.ContainsFunc(g.Members, func(i oracle.Member) bool { return i.ID == id })
 		another := func(m *member) bool { return m != w.member && g.Owner != "" && g.Owner == m.Objects.owner.ID }
@@ -194,7 +195,8 @@ func answer(err error) string {
 
 // prune takes a field out of the status of the infrastructure object that was written, as an API server does whose definition of the kind
 // is older.
-func (w *World) prune(op memapi.Op, field string) {
+func (sv *servers) prune(op memapi.Op, field string) {
+	w := sv.world
 	o := w.pool.New()
 	if w.Objects.User.Get(w.t.Context(), op.Key, o) != nil {
 		return

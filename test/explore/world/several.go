@@ -22,7 +22,8 @@ const (
 )
 
 // applyClaiming has a user apply the objects of a pool, which may name the group of the first one.
-func (w *World) applyClaiming(c Claim) {
+func (f *setup) applyClaiming(c Claim) {
+	w := f.world
 	name, id := "", ""
 	w.as(w.members[0], func() {
 		if g := w.Group.Owned(); g != nil {
@@ -50,7 +51,8 @@ func (w *World) applyClaiming(c Claim) {
 }
 
 // disclaim has a user take back what names the group of the first pool.
-func (w *World) disclaim() {
+func (f *setup) disclaim() {
+	w := f.world
 	if !w.claimed {
 		return
 	}
@@ -64,7 +66,8 @@ func (w *World) disclaim() {
 }
 
 // mine reports whether an object that the pool that is looked at works on is its own.
-func (w *World) mine(kind string, key client.ObjectKey) bool {
+func (sv *servers) mine(kind string, key client.ObjectKey) bool {
+	w := sv.world
 	switch kind {
 	case w.Objects.kind:
 		return key.Name == w.key.Name

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/test/explore/apifault"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
@@ -150,7 +149,8 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	}
 	w.member = w.members[0]
 	w.setup, w.users, w.managers = &setup{world: w}, &users{world: w}, &managers{world: w}
-	w.servers, w.rest = &servers{world: w, faults: apifault.Faults{Prune: w.prune}}, &rest{world: w}
+	w.servers, w.rest = &servers{world: w}, &rest{world: w}
+	w.servers.faults.Prune = w.servers.prune
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
