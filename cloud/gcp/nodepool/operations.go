@@ -163,7 +163,8 @@ func outcomeOf(o *container.Operation) *outcome {
 }
 
 // canonical are the names of the canonical codes with which operations fail (google.rpc.Code).
-var canonical = map[int64]string{3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED",
+var canonical = map[int64]string{
+	3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED",
 	9: "FAILED_PRECONDITION", 10: "ABORTED", 13: "INTERNAL", 14: "UNAVAILABLE"}
 
 // codeOf returns the code of a condition. The member code is deprecated, and more exact where GKE shows it.

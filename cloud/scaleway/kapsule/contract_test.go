@@ -2,7 +2,6 @@ package kapsule_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
@@ -32,7 +31,6 @@ func suite() cloudtest.Suite[source] {
 		},
 		Published:         specs.Scaleway(),
 		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
-		Published:         published,
 		Switches:          evidence.Switches(core.Beliefs(), scaleway.Beliefs()),
 		Pool:              managedPool,
 		KubernetesVersion: version,
@@ -58,14 +56,6 @@ func suite() cloudtest.Suite[source] {
 			return "scaleway:///projects/" + scaleway.ProjectID + "/regions/" + scaleway.Region + "/clusters/" + clusterName + "/pools/" + name
 		},
 	}
-}
-
-// published holds a request against the document of the Kubernetes API. That of Instances, whose types are looked up, is another one.
-func published(r *http.Request, body string) error {
-	if strings.HasPrefix(r.URL.Path, "/instance/v1/") {
-		return nil
-	}
-	return specs.ScalewayRequest(r, body)
 }
 
 // reshape changes every field of a pool that Kapsule changes in place.

@@ -182,7 +182,7 @@ func TestLimits(t *testing.T) {
 // TestBusyPools: where Kapsule takes no other size while a pool scales, steps are conflicts until it does, and all that was asked for is
 // done.
 func TestBusyPools(t *testing.T) {
-	inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{BusyPools: true, BusyClusters: true}}, func(w *world) {
+	inWorld(t, scaleway.Options{Switches: sim.Switches{scaleway.BusyPools, scaleway.BusyClusters}}, func(w *world) {
 		w.create(3)
 		if err := w.try(domain.Step{Kind: domain.Resize, Size: 4}); err != nil {
 			t.Fatal(err)
@@ -252,7 +252,11 @@ func TestAutoscaler(t *testing.T) {
 func TestMaximumBelowSize(t *testing.T) {
 	for _, ignores := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ignores sizes %t", ignores), func(t *testing.T) {
-			inWorld(t, scaleway.Options{Behavior: scaleway.Behavior{IgnoresSize: ignores}}, func(w *world) {
+			var on sim.Switches
+			if ignores {
+				on = sim.Switches{scaleway.IgnoresSize}
+			}
+			inWorld(t, scaleway.Options{Switches: on}, func(w *world) {
 				w.create(4)
 				bounds := func(most int32) func(*spec) {
 					return func(s *spec) {

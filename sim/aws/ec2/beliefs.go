@@ -18,7 +18,7 @@ func Beliefs() []evidence.Row {
 		evidence.Documented("The termination of a terminated instance succeeds", "TerminateInstances", sdk),
 		evidence.Documented("A request that names an unknown instance terminates none", "TerminateInstances", sdk),
 		evidence.Documented("A resource has at most 50 tags; a tag that exists is overwritten", "CreateTags", sdk),
-		evidence.Documented("A request without a required parameter is refused", "validators", sdk),
-		evidence.Assumed("A request without a required parameter is refused with MissingParameter, before anything else is checked"),
+		evidence.Documented("A request without a required parameter is refused with MissingParameter", "Error codes for the Amazon EC2 API",
+			"2016-11-15"),
 	)
 }

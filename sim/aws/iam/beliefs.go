@@ -8,8 +8,6 @@ func Beliefs() []evidence.Row {
 	return evidence.Of("IAM",
 		evidence.Documented("A role with attached or inline policies, or in an instance profile, is not deleted", "DeleteRole", sdk),
 		evidence.Documented("What does not exist is refused with NoSuchEntity, what exists with EntityAlreadyExists", "deserializers", sdk),
-		evidence.Documented("A request without a required parameter is refused", "validators", sdk),
-		evidence.Assumed("A request without a required parameter is refused with ValidationError, not with NoSuchEntity"),
-		evidence.Assumed("A role whose permissions boundary does not exist is refused with NoSuchEntity, which CreateRole does not declare"),
+		evidence.Documented("A request without a required parameter is refused with ValidationError", "Common errors of IAM", "2010-05-08"),
 	)
 }

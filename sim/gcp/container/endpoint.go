@@ -45,7 +45,6 @@ func (c *Cluster) showEndpoints(d document.Object) {
 	if host == "" {
 		host, ca = c.Address, c.CA
 	}
-	region, _ := placeOf(c.Location)
 	private := "10.128.0." + c.Address[strings.LastIndexByte(c.Address, '.')+1:]
 	d["endpoint"] = host
 	document.Place(d, "masterAuth.clusterCaCertificate", base64.StdEncoding.EncodeToString(ca))
@@ -58,7 +57,7 @@ func (c *Cluster) showEndpoints(d document.Object) {
 		document.Preset(d, "controlPlaneEndpointsConfig."+path, v)
 	}
 	for path, v := range map[string]string{
-		"dnsEndpointConfig.endpoint":       "gke-" + c.ID[:36] + "-" + project.DefaultNumber + "." + region + ".gke.goog",
+		"dnsEndpointConfig.endpoint":       "gke-" + c.ID[:36] + "-" + project.DefaultNumber + "." + c.Location + ".gke.goog",
 		"ipEndpointsConfig.publicEndpoint": host, "ipEndpointsConfig.privateEndpoint": private,
 	} {
 		document.Place(d, "controlPlaneEndpointsConfig."+path, v)

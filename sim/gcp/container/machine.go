@@ -10,9 +10,6 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// nameLength is how much of a cluster's or a node pool's name is in the names of its groups.
-const nameLength = 20
-
 // groupSuffix is what the names of instance groups end with.
 const groupSuffix = "-grp"
 
@@ -24,12 +21,15 @@ func groupPath(c *Cluster, g *group) string {
 	return project.Zonal(c.Project, g.Zone, "instanceGroupManagers", g.Name)
 }
 
-// shortened is a name as it is in those of groups and templates.
-func shortened(name string) string { return strings.TrimRight(name[:min(len(name), nameLength)], "-") }
+// namesLength is how long the names of a cluster and of a node pool can be together in those of groups and templates. Where both are longer
+// than their half, each is cut to it.
+const namesLength = 32
 
 // baseName is what the names of a node pool's groups and templates begin with.
 func baseName(c *Cluster, p *Pool) string {
-	return "gke-" + shortened(c.Name) + "-" + shortened(p.Name)
+	ofPool := min(len(p.Name), max(namesLength/2, namesLength-len(c.Name)))
+	ofCluster := min(len(c.Name), namesLength-ofPool)
+	return "gke-" + c.Name[:ofCluster] + "-" + p.Name[:ofPool]
 }
 
 // groupName returns the name of a new group of a node pool.

@@ -1,6 +1,8 @@
 package container
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -88,7 +90,10 @@ func (w *views) pool(c *Cluster, p *Pool) document.Object {
 }
 
 // etag is of what clients may set.
-func (p *Pool) etag() string { return etag([]any{p.Doc, p.Current}) }
+func (p *Pool) etag() string {
+	h := sha256.Sum256([]byte(etag([]any{p.Doc, p.Current})))
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
 
 // blueGreen is how far a blue-green upgrade is.
 func (w *views) blueGreen(c *Cluster, p *Pool) document.Object {
