@@ -47,7 +47,7 @@ func TestContractsOfSchemas(t *testing.T) {
 	want := map[string]contract.Role{"KubeadmConfig": contract.BootstrapConfig(), "GKEConfig": contract.BootstrapConfig()}
 	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
 		"AzureASOManagedMachinePool",
-		"GCPMachinePool", "GCPManagedMachinePool"} {
+		"GCPMachinePool", "GCPManagedMachinePool", "ScalewayManagedMachinePool"} {
 		want[kind] = contract.InfraMachinePool()
 	}
 	files, err := fs.Glob(crd.Files, "*.yaml")
