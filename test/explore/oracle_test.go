@@ -123,6 +123,12 @@ func tried(before int) oracle.Write {
 	return w
 }
 
+// surged is a write that ends a rollout of two machines with one beside them, after which the group keeps the given three.
+func surged(members ...string) oracle.Write {
+	return oracle.Write{Before: account(2, "a", "b", "c"), After: account(3, members...), Named: []string{}, Shrinks: true,
+		Wanted: oracle.Wanted{Owner: "me", External: true}}
+}
+
 // leastOf is a write where the user wants the autoscaler to keep so many machines at least.
 func leastOf(n int, w oracle.Write) oracle.Write {
 	w.Wanted.Replicas, w.Wanted.Min = n, n
@@ -193,6 +199,8 @@ var oracleCases = []struct {
 		"from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
 	{"the least number of the user's, of a cloud that ignores it", "unwanted removal", leastOf(3, tried(2)), ""},
 	{"and more than it", "unwanted removal", leastOf(2, tried(2)), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
+	{"the surge of a rollout that is cancelled may stay", "unwanted removal", surged("a", "b", "c"), ""},
+	{"and none may come with it", "unwanted removal", surged("a", "b", "d"), "from 2 to 3 (0 and 0 of them a surge) although an autoscaler"},
 	{"nor is it a surge", "surge", leastOf(3, tried(2)), ""},
 	{"a surge beside it", "unwanted removal",
 		removal(shrinks, func(w *oracle.Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},

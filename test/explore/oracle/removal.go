@@ -1,6 +1,9 @@
 package oracle
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Removal finds writes by Muster that took away what the object still wanted: more than its replicas allow, or anything at
 // all where an autoscaler owns the group's size.
@@ -61,7 +64,8 @@ func shrunk(w Write, before, after Group) []string {
 
 // resized reports whether a write changes the size that an autoscaler has set, by other than the surge and what was asked to go.
 func resized(w Write, before, after Group) bool {
-	if !w.Wanted.External || after.Size == before.Size || raised(w, before, after) || retried(w, before, after) {
+	if !w.Wanted.External || after.Size == before.Size || raised(w, before, after) || retried(w, before, after) ||
+		surgeStays(w, before, after) {
 		return false
 	}
 	asked := 0
@@ -83,4 +87,16 @@ func raised(w Write, before, after Group) bool {
 // retried reports whether a write that leaves the size that is asked for, and takes nothing, has the cloud bring what it had given up.
 func retried(w Write, before, after Group) bool {
 	return after.Asked == before.Asked && after.Size > before.Size && after.Size <= before.Asked && len(gone(w)) == 0
+}
+
+// surgeStays reports whether a write that takes nothing, as one that cancels a rollout, leaves the group no more than machines that it had
+// already beside its size: the cloud may keep the surge of a rollout that it does not complete.
+func surgeStays(w Write, before, after Group) bool {
+	had := 0
+	for _, m := range after.Counted() {
+		if slices.ContainsFunc(before.Members, func(was Member) bool { return was.ID == m.ID }) {
+			had++
+		}
+	}
+	return after.Size > before.Size && after.Size <= had && len(gone(w)) == 0
 }
