@@ -70,7 +70,7 @@ func TestRegistryOfKapsule(t *testing.T) {
 		is   error
 	}{
 		{why: "taken", code: http.StatusOK},
-		{why: "another operation runs", code: http.StatusConflict, want: "Kapsule is busy with the cluster: {}", is: kapsule.ErrBusy},
+		{why: "another operation runs", code: http.StatusConflict, want: "a change of the cluster is under way: {}", is: kapsule.ErrBusy},
 		{why: "refused", code: http.StatusBadRequest, want: "Kapsule refused: {}"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrBusy is why Kapsule does nothing with a cluster now: another operation runs.
-var ErrBusy = errors.New("Kapsule is busy with the cluster")
+var ErrBusy = errors.New("a change of the cluster is under way")
 
 // Inspected is what is read of a cluster of Kapsule.
 type Inspected struct {
