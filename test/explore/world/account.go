@@ -137,7 +137,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		p.wanted.Condemned = w.Instances.allCondemned() // an instance may have come in the place of one during the pass
 	}
 	sent := oracle.Write{
-		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
+		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * Unseen,
 		Moved: !a.world.Notes.moved.IsZero() && time.Since(a.world.Notes.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	}

@@ -11,8 +11,8 @@ import (
 const (
 	// After is how long what the last edits begin goes on.
 	After = 3 * time.Minute
-	// unseen is how long a read of the cloud may be behind.
-	unseen = 8 * time.Second
+	// Unseen is how long a read of the cloud may be behind.
+	Unseen = 8 * time.Second
 )
 
 // DrawRolled draws a pool whose machines are replaced one by one, by its own hand or by the group's own refresh. What only the kind has is
@@ -193,7 +193,7 @@ func (d *Drawing) cloudFault() {
 		f.Delay = sim.Duration(time.Duration(100+d.IntN(15000)) * time.Millisecond)
 	case 8:
 		f.Kind, f.Action = sim.Stale, d.reads()
-		f.Delay = sim.Duration(time.Duration(d.IntN(int(unseen/time.Millisecond)-1000)) * time.Millisecond)
+		f.Delay = sim.Duration(time.Duration(d.IntN(int(Unseen/time.Millisecond)-1000)) * time.Millisecond)
 	default:
 		d.machineFault(&f)
 	}

@@ -75,7 +75,7 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 	}
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
 		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted,
-		Unseen: 2 * unseen,
+		Unseen: 2 * Unseen,
 	}))
 }
 
@@ -186,7 +186,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	a.judge(oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 		Wanted: p.wanted,
-		Unseen: 2 * unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+		Unseen: 2 * Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	})
 }

@@ -88,4 +88,4 @@ func (n *Notes) autoscaledLately(window time.Duration) []int {
 func (n *Notes) recently() bool { return recent(n.moved) || recent(n.disowned) }
 
 // recent reports whether what was done then may not be visible to every reader yet.
-func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
+func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < Unseen }

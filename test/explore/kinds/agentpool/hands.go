@@ -29,6 +29,8 @@ type hands struct {
 	pool *pool
 	// stopped is true once a user has stopped the agent pool, until one starts it.
 	stopped bool
+	// tagged is when another owner has tagged the pool of our name that it made.
+	tagged time.Time
 }
 
 // change changes something of our agent pool, or of one of its machines.
@@ -172,7 +174,8 @@ func (h *hands) start() {
 }
 
 // foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. AKS takes
-// the tag of the owner once the pool is there.
+// the tag of the owner once the pool is there. Every reader sees it by then: AKS shows no eTag, so that a client whose read is behind can't
+// tell that the pool has got an owner meanwhile.
 func (h *hands) foreignFirst() bool {
 	a := h.pool
 	if a.plane.ready || a.plane.afresh || !a.World.Scenario.Has(world.HandForeign) {
@@ -182,7 +185,10 @@ func (h *hands) foreignFirst() bool {
 	if a.World.Group.Now() == nil {
 		a.World.Must(a.Cloud.AKS.CreatePool(a.onPool(), simazure.VMSize, 1), "make an agent pool by hand")
 	}
-	a.plane.ready = a.Cloud.AKS.TagPool(a.onPool(), azure.TagOwner, "another-tool") == nil
+	if h.tagged.IsZero() && a.Cloud.AKS.TagPool(a.onPool(), azure.TagOwner, "another-tool") == nil {
+		h.tagged = time.Now()
+	}
+	a.plane.ready = !h.tagged.IsZero() && time.Since(h.tagged) > world.Unseen
 	return a.plane.ready
 }
 
