@@ -191,7 +191,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	})
 }
 
-// spares takes back what condemns has noted of a Machine whose deletion was refused.
+// spares takes back what condemns has noted of a Machine whose deletion was refused, unless others had asked for it before.
 func (p *process) spares(workload bool, op memapi.Op) {
 	w := p.world
 	m := &clusterv1.Machine{}
@@ -205,6 +205,9 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	}
 	id := w.Scenario.machines().ProviderID(infra)
 	w.keeper.Spare(id)
+	if w.Instances.sick[op.Key.Name] {
+		return // the MachineHealthCheck still asks for it
+	}
 	for _, m := range w.Instances.list() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(id) {
 			delete(w.Instances.condemned, cmp.Or(m.ID, m.Name))
