@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -117,7 +118,7 @@ func waitFor(err error) time.Duration {
 	case apierrors.IsInternalError(err) && !unreachable(err):
 		return 0
 	case apierrors.IsServiceUnavailable(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err),
-		apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsUnauthorized(err):
+		apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsUnauthorized(err), unchecked(err):
 		return patience
 	case errors.As(err, &network), errors.As(err, &transport):
 		return patience
@@ -133,6 +134,18 @@ func unreachable(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, `: Post "`) ||
 		apierrors.ReasonForError(err) == metav1.StatusReasonInternalError && !strings.Contains(text, "conversion webhook for ")
+}
+
+// unchecked tells a refusal by an admission that could not check a field in time, whatever it holds. One other field that is refused makes
+// it final.
+func unchecked(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	internal := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseType(field.ErrorTypeInternal) }
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return !internal(c) })
 }
 
 // namesObject tells an object that is not there (a namespace) from a path that is not served yet.
@@ -153,9 +166,9 @@ func explain(err error) error {
 	if !errors.As(err, &status) {
 		return err
 	}
-	if _, field, ok := strings.Cut(status.Status().Message, unknownField); ok {
-		_, field, _ = strings.Cut(field, "): ")
-		return &RefusedError{Fields: []string{strings.TrimPrefix(field, ".")}, err: err}
+	if _, path, ok := strings.Cut(status.Status().Message, unknownField); ok {
+		_, path, _ = strings.Cut(path, "): ")
+		return &RefusedError{Fields: []string{strings.TrimPrefix(path, ".")}, err: err}
 	}
 	if status.Status().Details == nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -69,6 +70,8 @@ func TestApply(t *testing.T) {
 		Details: &metav1.StatusDetails{Name: "a", Kind: kind.Kind, Causes: []metav1.StatusCause{
 			{Field: "spec.minSize", Message: "Invalid value: -1: should be greater than or equal to 0"},
 			{Field: "spec.maxSize", Message: "Required value"}}}}}
+	invalid := func(causes ...*field.Error) error { return apierrors.NewInvalid(kind, "a", causes) }
+	late := field.InternalError(field.NewPath("spec.ref"), context.DeadlineExceeded)
 	unclassified := func(message string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
 			Message: message}}
@@ -100,6 +103,10 @@ func TestApply(t *testing.T) {
 		{reason: "a refusal is final and names the fields", text: one, answers: []error{refused},
 			err: "m.yaml: document 1 (ConfigMap a): refused: spec.minSize: Invalid value: -1: should be greater than or equal to 0; spec.maxSize: " +
 				"Required value"},
+		{reason: "an admission that could not check a field in time is waited for", text: one, answers: []error{invalid(late, late), nil},
+			want: []string{"ConfigMap default/a"}, within: time.Second},
+		{reason: "but not where it refuses another field", text: one,
+			err: "refused: spec.ref: Internal error: context deadline exceeded; spec.minSize: ", answers: []error{invalid(late, field.Required(field.NewPath("spec.minSize"), ""))}},
 		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one,
 			answers: []error{unclassified("failed to create typed patch object (default/a; v1, Kind=ConfigMap): .spec.minsize: field not declared " +
 				"in schema")},
