@@ -106,7 +106,8 @@ func TestApply(t *testing.T) {
 		{reason: "an admission that could not check a field in time is waited for", text: one, answers: []error{invalid(late, late), nil},
 			want: []string{"ConfigMap default/a"}, within: time.Second},
 		{reason: "but not where it refuses another field", text: one,
-			err: "refused: spec.ref: Internal error: context deadline exceeded; spec.minSize: ", answers: []error{invalid(late, field.Required(field.NewPath("spec.minSize"), ""))}},
+			err:     "refused: spec.ref: Internal error: context deadline exceeded; spec.minSize: ",
+			answers: []error{invalid(late, field.Required(field.NewPath("spec.minSize"), ""))}},
 		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one,
 			answers: []error{unclassified("failed to create typed patch object (default/a; v1, Kind=ConfigMap): .spec.minsize: field not declared " +
 				"in schema")},
