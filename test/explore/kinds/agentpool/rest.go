@@ -136,7 +136,6 @@ func (r *rest) appease() {
 	r.openNodes()
 	r.askAgain()
 	r.dropUnjoined()
-	r.resume()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Objects.Annotate(0, muster.AdoptAnnotation, a.World.InfraKey().Name)
 		if own(a.World.Scenario).Manifest {
@@ -198,19 +197,6 @@ func (r *rest) dropUnjoined() {
 		break
 	}
 	a.World.At(time.Now().Add(autoscalerAgain), r.dropUnjoined)
-}
-
-// resume has a user upgrade the node image where AKS does not resume an upgrade that failed, and a condition reports that: it replaces
-// all machines by what the agent pool launches.
-func (r *rest) resume() {
-	a := r.pool
-	if !a.World.Scenario.Switches.On(containerservice.ResumesNot) || a.World.Gone() {
-		return
-	}
-	if stale, _ := a.World.Rollout.Left(); stale > 0 && !r.busy() && strings.Contains(a.World.Objects.Says(), "shows no effect: rollout") {
-		a.World.Trace("hand", "upgrades the node image: %v", a.Cloud.AKS.UpgradeNodeImage(a.onPool()))
-	}
-	a.World.At(time.Now().Add(autoscalerAgain), r.resume)
 }
 
 // autoscalerAgain is how often AKS's autoscaler looks for machines that do not join.
