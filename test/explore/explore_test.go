@@ -25,7 +25,7 @@ var (
 	stop   = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop   = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
 	kind   = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
-	plain  = flag.Bool("plain", false, "explore scenarios without what was added to all kinds later, such as several pools")
+	extras = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools")
 	output = flag.String("report", "", "file for a report of the run")
 )
 
@@ -153,18 +153,18 @@ func exploreAll(t *testing.T, seeds []uint64) {
 func draw(seed uint64) world.Scenario { return drawOf(*kind, seed) }
 
 // drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
-func drawOf(kind string, seed uint64) world.Scenario { return drawAs(kind, seed, *plain) }
+func drawOf(kind string, seed uint64) world.Scenario { return drawAs(kind, seed, *extras) }
 
 // drawAs is drawOf with or without what was added to all kinds later.
-func drawAs(kind string, seed uint64, plain bool) world.Scenario {
+func drawAs(kind string, seed uint64, extras bool) world.Scenario {
 	k := all.Named(kind)
 	if k == nil {
 		k = all.Claiming(seed)
 	}
-	if plain {
-		return k.Draw(seed)
+	if extras {
+		return extra.Draw(k, seed)
 	}
-	return extra.Draw(k, seed)
+	return k.Draw(seed)
 }
 
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.
@@ -180,7 +180,7 @@ func explore(t *testing.T, kind string, seed uint64) {
 	}
 	v := got.Wrong[0]
 	fmt.Printf("violation seed=%d scenarios=%d oracle=%q: %s\n", seed, total.count(), v.Oracle, v.Text)
-	replay := replayLine(seed, kind, *plain)
+	replay := replayLine(seed, kind, *extras)
 	if rotates {
 		f := findings{run: "Replay", seed: seed, replay: replay}
 		f.add("seed %d: %s: %s", seed, v.Oracle, v.Text)
@@ -200,13 +200,13 @@ func explore(t *testing.T, kind string, seed uint64) {
 }
 
 // replayLine is the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
-func replayLine(seed uint64, kind string, plain bool) string {
+func replayLine(seed uint64, kind string, extras bool) string {
 	line := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
 	if kind != "" {
 		line += " -kind " + kind
 	}
-	if plain {
-		line += " -plain"
+	if extras {
+		line += " -extra"
 	}
 	return line
 }

@@ -90,8 +90,8 @@ func playKnown(t *testing.T) {
 			t.Parallel()
 			for at := next.Add(1) - 1; at < uint64(len(turn)); at = next.Add(1) - 1 {
 				k := turn[at]
-				for _, v := range world.Play(t, drawAs(k.kind, k.seed, !k.extra), world.Options{}).Wrong {
-					t.Errorf("seed %d: %s: %s\nreplay with: %s", k.seed, v.Oracle, v.Text, replayLine(k.seed, k.kind, !k.extra))
+				for _, v := range world.Play(t, drawAs(k.kind, k.seed, k.extra), world.Options{}).Wrong {
+					t.Errorf("seed %d: %s: %s\nreplay with: %s", k.seed, v.Oracle, v.Text, replayLine(k.seed, k.kind, k.extra))
 				}
 			}
 		})

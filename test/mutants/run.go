@@ -94,8 +94,8 @@ func arguments(m Mutation, scenarios int) []string {
 		if m.Kind != "" {
 			args = append(args, "-kind", m.Kind)
 		}
-		if !m.Extra {
-			args = append(args, "-plain")
+		if m.Extra {
+			args = append(args, "-extra")
 		}
 		return args
 	}
