@@ -11,6 +11,9 @@ import (
 	"github.com/muster-project/muster/providers"
 )
 
+// The manager puts its certificate into the definition whose versions it converts.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=update;patch,resourceNames=scalewaymanagedmachinepools.infrastructure.cluster.x-k8s.io
+
 // document prints an IAM policy.
 func document() providers.Permissions {
 	o := &permissions.Options{}
