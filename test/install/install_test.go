@@ -241,7 +241,7 @@ func TestLongKubectl(t *testing.T) {
 	c.createClusterAPI(t)
 	c.wantManager(t)
 	c.wantTrust(t, "config/default")
-	c.wantDoctor(t, map[string]int{doctor.CheckCore: 0, doctor.CheckRights: 0, doctor.CheckWebhooks: 5})
+	c.wantDoctor(t, map[string]int{doctor.CheckCore: 0, doctor.CheckRights: 0, doctor.CheckWebhooks: 6})
 	c.serveWebhooks(t)
 	c.wantDoctor(t, map[string]int{doctor.CheckWebhooks: 0, doctor.CheckDefinitions: 0})
 	c.withdraw(t)
