@@ -155,38 +155,6 @@ func constants(t *testing.T, folder, kind string) []string {
 	return list
 }
 
-// declared reports whether a package declares a name.
-func declared(t *testing.T, folder, name string) bool {
-	t.Helper()
-	for _, f := range sources(t, folder) {
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Name.Name == name {
-					return true
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					if declares(s, name) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
-}
-
-func declares(s ast.Spec, name string) bool {
-	switch s := s.(type) {
-	case *ast.TypeSpec:
-		return s.Name.Name == name
-	case *ast.ValueSpec:
-		return slices.ContainsFunc(s.Names, func(n *ast.Ident) bool { return n.Name == name })
-	}
-	return false
-}
-
 // places are where the packages are that documents name by the last word of their path; versioned ones by the name that imports
 // give them.
 var places = map[string]string{
@@ -216,7 +184,7 @@ func TestDriverDocumentsNameWhatExists(t *testing.T) {
 			case named.MatchString("`" + w + "`"):
 			case m != nil:
 				checked++
-				if folder, known := places[m[1]]; !known || !declared(t, folder, m[2]) {
+				if folder, known := places[m[1]]; !known || !names(t, folder)[m[2]] {
 					t.Errorf("%s names %s, which is not declared", file, w)
 				}
 			case target.MatchString(w):
