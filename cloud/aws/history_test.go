@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -116,6 +117,26 @@ func TestHistoryThatOthersPrune(t *testing.T) {
 		}
 		if _, seen = w.kept(sized(target, 50), 2); len(seen.Versions) != 2 || !seen.Latest().Same(seen.Wanted) {
 			t.Errorf("want the new version and the one before it, got %+v", seen.Versions)
+		}
+	})
+}
+
+// TestHistoryOfManyVersions holds that a template with more unused versions than EC2 deletes in one request, such as that of an adopted group,
+// comes to the limit.
+func TestHistoryOfManyVersions(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target, seen := w.kept(aTarget(), 2)
+		id, _, _ := strings.Cut(seen.Latest().Ref, ":")
+		for k := range 205 {
+			time.Sleep(time.Second) // the rate that EC2 takes
+			if _, err := w.ec2.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{
+				LaunchTemplateId: &id, LaunchTemplateData: &ec2types.RequestLaunchTemplateData{KeyName: new(fmt.Sprint("key-", k))},
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, seen = w.kept(sized(target, 50), 2); len(seen.Versions) > 3 || !seen.Latest().Same(seen.Wanted) {
+			t.Errorf("want the newest and what is in use, got %d versions", len(seen.Versions))
 		}
 	})
 }

@@ -171,16 +171,11 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 		numbers = append(numbers, number)
 	}
 	defer p.touched()()
-	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx,
-		&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
-	if err != nil {
-		if err = session.Refusal(err, p.Now); session.Absent(err) {
-			return nil
-		}
-		return err
-	}
-	for _, item := range done.UnsuccessfullyDeletedLaunchTemplateVersions {
-		if err := undeleted(item); err != nil {
+	for some := range slices.Chunk(numbers, deletedMost) {
+		if err := deleteVersions(ctx, p, id, some); err != nil {
+			if session.Absent(err) {
+				return nil
+			}
 			return err
 		}
 	}
@@ -188,6 +183,24 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 	p.Memory.versions = slices.DeleteFunc(p.Memory.versions, func(v version) bool { return slices.Contains(refs, v.Ref) })
 	left := p.Source.objectsOf(p.Memory.versions)
 	return p.objects().dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
+}
+
+// deletedMost is how many versions one request deletes.
+const deletedMost = 200
+
+// deleteVersions deletes versions of a template by their numbers in one request.
+func deleteVersions(ctx context.Context, p Pass, id string, numbers []string) error {
+	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx,
+		&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
+	if err != nil {
+		return session.Refusal(err, p.Now)
+	}
+	for _, item := range done.UnsuccessfullyDeletedLaunchTemplateVersions {
+		if err := undeleted(item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetDefault makes a version the template's default, for clients that launch from it without saying from which version.
