@@ -349,8 +349,7 @@ func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 	// Even without a reply Azure may delete it from now on.
 	w.memory.made = time.Time{}
 	w.memory.touched()
-	poller, err := w.c.ScaleSets.BeginDelete(ctx, w.t.cluster.ResourceGroup, w.t.name,
-		&armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
+	poller, err := w.c.ScaleSets.BeginDelete(ctx, w.t.cluster.ResourceGroup, w.t.name, nil)
 	if err = begun(w, "DELETE", poller, err); session.Absent(err) {
 		return nil
 	}
