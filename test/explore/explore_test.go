@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/extra"
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
@@ -22,10 +23,12 @@ var (
 	scenarios = flag.Int("n", 300, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so "+
 		"that each commit explores others")
-	stop   = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
-	drop   = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
-	kind   = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
-	extras = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools")
+	stop     = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
+	drop     = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
+	kind     = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
+	extras   = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools")
+	switched = flag.String("switches", "", "explore scenarios with these switches of the simulators alone, as in "+
+		"eks.FailedStays,lists.Reversed, instead of those that the seed draws")
 	output = flag.String("report", "", "file for a report of the run")
 )
 
@@ -161,10 +164,17 @@ func drawAs(kind string, seed uint64, extras bool) world.Scenario {
 	if k == nil {
 		k = all.Claiming(seed)
 	}
+	s := k.Draw(seed)
 	if extras {
-		return extra.Draw(k, seed)
+		s = extra.Draw(k, seed)
 	}
-	return k.Draw(seed)
+	if *switched != "" {
+		s.Switches = nil
+		for name := range strings.SplitSeq(*switched, ",") {
+			s.Switches = append(s.Switches, sim.Switch(name))
+		}
+	}
+	return s
 }
 
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.
@@ -207,6 +217,9 @@ func replayLine(seed uint64, kind string, extras bool) string {
 	}
 	if extras {
 		line += " -extra"
+	}
+	if *switched != "" {
+		line += " -switches " + *switched
 	}
 	return line
 }
