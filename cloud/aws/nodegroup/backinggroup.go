@@ -10,7 +10,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
@@ -110,8 +112,9 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 	if behind == nil {
 		return nil
 	}
-	templates := map[string]pool.Template{"": seen.now(is, want)}
-	for _, u := range m.updates.open() {
+	templates, open := map[string]pool.Template{"": seen.now(is, want)}, m.updates.open()
+	unfinished := seen.showsUnfinished(open, is)
+	for _, u := range open {
 		templates[ptr.Deref(u.Id, "")] = seen.goal(u, is, want)
 	}
 	differs := seen.differences(want)
@@ -122,9 +125,13 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 			continue
 		}
 		read := m.members.known[ptr.Deref(i.InstanceId, "")]
-		template := templates[brought[ptr.Deref(i.InstanceId, "")]]
-		if m.members.templateUnknown(i, m.updates) {
+		update := brought[ptr.Deref(i.InstanceId, "")]
+		template := templates[update]
+		switch {
+		case m.members.templateUnknown(i, m.updates):
 			template = pool.Template{}
+		case update == "" && unfinished:
+			template = earlierTemplate(i)
 		}
 		list = append(list, pool.Instance{
 			ID: ptr.Deref(i.InstanceId, ""), ProviderID: asg.ProviderID(i), Zone: ptr.Deref(i.AvailabilityZone, ""),
@@ -133,6 +140,16 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 	}
 	driverkit.SortByAge(list)
 	return list
+}
+
+// earlierTemplate returns the template of an instance from before a change that has not replaced it. It is named after the version of EKS's
+// own launch template, because EKS does not report what it was made of.
+func earlierTemplate(i asgtypes.Instance) pool.Template {
+	ref := "earlier"
+	if from := i.LaunchTemplate; from != nil {
+		ref = launch.Ref(ptr.Deref(from.LaunchTemplateId, ""), ptr.Deref(from.Version, ""))
+	}
+	return pool.Template{Ref: ref, Content: algorithm + ":" + cloud.Digest([]byte(ref), contentLength), UserManaged: true}
 }
 
 // activities asks the group behind why instances are missing. A group that was deleted meanwhile tells nothing.

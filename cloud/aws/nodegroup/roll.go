@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,10 +56,10 @@ func (m *memory) rollout(is *ekstypes.Nodegroup, want wanted, seen templates, br
 	return r
 }
 
-// goal is the template that an update leads to: what it does not say is as the group has it.
-func (l templates) goal(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.Template {
-	to := runsOf(is)
-	version := ""
+// goalOf returns the version of the launch template that an update leads to, empty for the group's own, and what EKS runs on it: what the
+// update does not name is as the group shows it.
+func goalOf(u updateRead, is *ekstypes.Nodegroup) (version string, to runs) {
+	to = runsOf(is)
 	for _, param := range u.Params {
 		text := ptr.Deref(param.Value, "")
 		switch param.Type {
@@ -72,7 +73,22 @@ func (l templates) goal(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.
 			version = text
 		}
 	}
+	return version, to
+}
+
+// goal returns the template that an update leads to.
+func (l templates) goal(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.Template {
+	version, to := goalOf(u, is)
 	return l.composed(l.ref(is, version), to, want)
+}
+
+// showsUnfinished reports whether the group shows what an update leads to that ended without success. Instances that no open update
+// launched were not replaced then, and what they were launched from is not shown any more.
+func (l templates) showsUnfinished(open []updateRead, is *ekstypes.Nodegroup) bool {
+	return slices.ContainsFunc(open, func(u updateRead) bool {
+		version, to := goalOf(u, is)
+		return u.over() && to == runsOf(is) && l.ref(is, version) == l.ref(is, "")
+	})
 }
 
 // failures counts the newest updates in a row that have failed and were to the same content.

@@ -20,6 +20,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	simeks "github.com/muster-project/muster/sim/aws/eks"
 )
 
 // name is the node group's.
@@ -122,6 +123,46 @@ func TestUpdateThatFails(t *testing.T) {
 		e.inPlace(3)
 		e.check("failures after a success", 0, e.seen.ProviderRollout.Failures)
 	})
+}
+
+// TestUpdateThatFailsAndStays holds that machines which a failed update has not replaced count as earlier ones although EKS shows the new
+// version as the node group's, also for a driver that has seen nothing, and that the update is started again.
+func TestUpdateThatFailsAndStays(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 3)
+		e.run()
+		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
+		for e.pass(); e.seen.ProviderRollout == nil || e.seen.ProviderRollout.Percent == 0; e.pass() {
+			time.Sleep(10 * time.Second)
+		}
+		stale := func(o pool.Observed) (n int) {
+			for _, i := range o.Instances {
+				if i.Template.Content != "" && !i.Template.Same(o.Wanted) {
+					n++
+				}
+			}
+			return n
+		}
+		before := stale(e.seen)
+		w.must(w.server.FailUpdate(clusterName, e.name()))
+		time.Sleep(time.Minute)
+		e.pass()
+		if g := e.seen.Group; g.Content != e.seen.Wanted.Content || e.seen.ProviderRollout.State != pool.ProviderRolloutFailed {
+			t.Fatalf("want a failed update that the node group shows as its version, got %+v with %+v", g, e.seen.ProviderRollout)
+		}
+		e.check("earlier machines", before, stale(e.seen))
+		fresh, err := newDriver(w.over)
+		w.must(err)
+		o, err := fresh.Observe(t.Context(), e.target)
+		w.must(err)
+		e.check("earlier machines for a driver that has seen nothing", before, stale(o))
+		time.Sleep(10 * time.Minute)
+		if steps := e.run(); !slices.Contains(steps, pool.StartProviderRollout) {
+			t.Errorf("want the update started again, got the steps %v", steps)
+		}
+		e.inPlace(3)
+	}, simeks.FailedStays)
 }
 
 // mayNotDescribe looks at a group whose update failed with a driver that has seen nothing and may not describe instances: which of them the

@@ -109,11 +109,11 @@ type world struct {
 	iam    *iam.Client
 }
 
-// inWorld runs a test in a fresh world, in virtual time.
-func inWorld(t *testing.T, version string, change func(*nodegroup.Options), test func(*testing.T, *world)) {
+// inWorld runs a test in a fresh world, in virtual time, with some switches on.
+func inWorld(t *testing.T, version string, change func(*nodegroup.Options), test func(*testing.T, *world), on ...sim.Switch) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := newCloud(version)
+		server, err := newCloud(version, on...)
 		if err != nil {
 			t.Fatal(err)
 		}

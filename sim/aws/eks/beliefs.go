@@ -5,8 +5,14 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 )
 
-// GroupAtOnce creates the Auto Scaling group with the request that creates the node group.
-const GroupAtOnce sim.Switch = "eks.GroupAtOnce"
+// The switches of EKS node groups.
+const (
+	// GroupAtOnce creates the Auto Scaling group with the request that creates the node group.
+	GroupAtOnce sim.Switch = "eks.GroupAtOnce"
+	// FailedStays leaves a node group whose update failed at the new version: what is launched from then on has it, and nodes of the
+	// earlier version stay.
+	FailedStays sim.Switch = "eks.FailedStays"
+)
 
 // Beliefs returns the behaviour of managed node groups that drivers rely on.
 func Beliefs() []evidence.Row {
@@ -26,6 +32,7 @@ func Beliefs() []evidence.Row {
 			"UpdateNodegroupConfig", sdk),
 		evidence.Assumed("The Auto Scaling group exists only after EKS has created it").
 			Switch(GroupAtOnce, "from the request on").Declared("sim.GroupBehavior.CompletedLater"),
-		evidence.Assumed("A failed update returns the node group to its earlier version"),
+		evidence.Assumed("A failed update returns the node group to its earlier version").
+			Switch(FailedStays, "the node group stays at the new version, with nodes of both"),
 	)
 }

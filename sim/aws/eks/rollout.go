@@ -225,6 +225,12 @@ func (r *Rollouts) scaleDown(n *Nodegroup, g *autoscaling.Group, u *Update) {
 
 // succeed makes the wanted version the one that the node group stands on.
 func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
+	r.adopt(n)
+	r.updates.finish(n, u, nil)
+}
+
+// adopt makes the wanted version that of the node group.
+func (r *Rollouts) adopt(n *Nodegroup) {
 	goal := n.Roll.Goal
 	if t := r.templates.Rows.Get(n.Template); t != nil {
 		t.Default = int64(shapes.Atoi(n.Roll.To))
@@ -236,7 +242,6 @@ func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
 		spec.Version = new(goal.SourceVersion)
 		n.Shape.LaunchTemplate = &spec
 	}
-	r.updates.finish(n, u, nil)
 }
 
 // Abort ends an update that failed: what is to be launched is what was launched before it, old nodes take pods again, and new ones
@@ -244,7 +249,11 @@ func (r *Rollouts) succeed(n *Nodegroup, u *Update) {
 func (r *Rollouts) Abort(n *Nodegroup, g *autoscaling.Group, u *Update, why eks.ErrorDetail) {
 	roll := n.Roll
 	if roll.To != "" {
-		r.backing.launchFromVersion(n, g, roll.From)
+		if r.Switches.On(FailedStays) {
+			r.adopt(n)
+		} else {
+			r.backing.launchFromVersion(n, g, roll.From)
+		}
 		for _, m := range r.old(n, g) {
 			r.nodes.Uncordon(m.Instance)
 			delete(n.Drains, m.Instance)
