@@ -81,7 +81,8 @@ func (r machineReader) findScaleSet(ctx context.Context) (*armcompute.VirtualMac
 }
 
 // virtualMachines lists the machines of an agent pool of type VirtualMachines. The list lacks their power states, which are read where AKS
-// reports fewer machines that run than there are.
+// reports fewer machines that run than there are. Where it reports none at all, no machine runs, or the answer has no room for it: the
+// first machine tells which.
 func (r machineReader) virtualMachines(ctx context.Context, is *agentPool) ([]machine, error) {
 	type page = armcompute.VirtualMachinesClientListResponse
 	items := func(p page) []*armcompute.VirtualMachine { return p.Value }
@@ -99,10 +100,17 @@ func (r machineReader) virtualMachines(ctx context.Context, is *agentPool) ([]ma
 		}
 	}
 	running, told := body.Running(is.properties)
-	if told && running >= len(machines) || !told && !is.keepsMachines() {
+	if len(machines) == 0 || told && running >= len(machines) {
 		return machines, nil
 	}
-	return machines, r.power(ctx, machines)
+	unknown := machines
+	if !told && !is.keepsMachines() {
+		if err := r.power(ctx, machines[:1]); err != nil || !machines[0].off() {
+			return machines, err
+		}
+		unknown = machines[1:]
+	}
+	return machines, r.power(ctx, unknown)
 }
 
 // power puts the power states into machines, each read by itself: a list that shows them needs to be allowed in the whole subscription.

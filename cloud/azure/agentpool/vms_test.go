@@ -8,7 +8,9 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/core"
 )
 
 // TestPoolOfVMs holds the life of an agent pool of type VirtualMachines, whose manifest names the size of its machines in a scale profile:
@@ -101,4 +103,27 @@ func TestVMsAreKept(t *testing.T) {
 			w.Errorf("want the machine failed that was powered off, got %+v", o.Instances[0])
 		}
 	})
+}
+
+// TestPoweredOffVMs holds that an agent pool of type VirtualMachines of which no machine runs is known to have failed machines, whether AKS
+// reports an empty list of those that run or none.
+func TestPoweredOffVMs(t *testing.T) {
+	for name, b := range map[string]sim.Switches{"an empty list": nil, "no list": {core.OmitsEmpty}} {
+		t.Run(name, func(t *testing.T) {
+			inWorldOf(t, b, func(w *world) {
+				w.target.Spec = spec(ofVMs)(w.target.Spec)
+				w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+				for _, i := range w.observe().Instances {
+					if err := w.cloud.Stop(i.UID); err != nil {
+						w.Fatal(err)
+					}
+				}
+				for _, i := range w.observe().Instances {
+					if i.State != pool.Failed || i.Stopped != "stopped" {
+						w.Errorf("want the machine failed that was powered off, got %+v", i)
+					}
+				}
+			})
+		})
+	}
 }
