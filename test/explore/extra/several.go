@@ -23,7 +23,7 @@ func (d drawing) several() {
 // another draws a pool.
 func (d drawing) another() world.Scenario {
 	s := d.Scenario
-	s.Events, s.Beside, s.Denied = nil, nil, ""
+	s.Events, s.Beside = nil, nil
 	s.Named, s.Adopted, s.Brought, s.Spot, s.ByGroup = false, false, false, false, false
 	s.Least = d.IntN(2)
 	s.Most = s.Least + 1 + d.IntN(3)

@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one
-// machine each, not more than stormEach are sent for one of them.
+// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them, and of a pool that may have so
+// many machines not more than stormMachine for each of them: some writes are about one machine. Of those that have a kind of their own for
+// each machine, not more than stormEach are sent for one.
 const (
 	stormMost, stormEach = 60, 30
+	stormMachine         = 2
 	stormSpell           = 5 * time.Minute
 )
 
@@ -22,6 +24,8 @@ const (
 
 // Writes remembers when the cloud was written to.
 type Writes struct {
+	// most is how many of a kind may be sent.
+	most int
 	// sent are the moments of the last writes, by their kind.
 	sent map[string][]time.Time
 	// accepted are the moments at which writes were accepted last, by all that they say.
@@ -30,14 +34,14 @@ type Writes struct {
 	renewed []time.Time
 }
 
-// NewWrites returns one that remembers nothing.
-func NewWrites() *Writes {
-	return &Writes{sent: map[string][]time.Time{}, accepted: map[string][]time.Time{}}
+// NewWrites returns one that remembers nothing, of a pool of so many machines at most.
+func NewWrites(machines int) *Writes {
+	return &Writes{most: max(stormMost, stormMachine*machines), sent: map[string][]time.Time{}, accepted: map[string][]time.Time{}}
 }
 
 // Sent notes a write of a kind, and returns what is wrong if it is one too many. It changes one machine if each is true.
 func (s *Writes) Sent(call string, each bool) string {
-	most := stormMost
+	most := s.most
 	if each {
 		most = stormEach
 	}

@@ -10,7 +10,7 @@ import (
 // each beyond the first one allows for as many attempts as that makes.
 func TestEditsEndBackOffs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewWrites()
+		s := NewWrites(4)
 		s.Renew()
 		for edits, want := range []int{20, 30, 40} {
 			if got := s.repeatable(time.Now()); got != want {
@@ -24,4 +24,19 @@ func TestEditsEndBackOffs(t *testing.T) {
 			t.Errorf("want edits forgotten after %s, got %d", repeatSpell, got)
 		}
 	})
+}
+
+// TestStormGrowsWithThePool holds how many writes of a kind may be sent: of a large pool each machine may be written about.
+func TestStormGrowsWithThePool(t *testing.T) {
+	for machines, want := range map[int]int{4: 60, 30: 60, 108: 216} {
+		synctest.Test(t, func(t *testing.T) {
+			s, sent := NewWrites(machines), 0
+			for s.Sent("Write", false) == "" {
+				sent++
+			}
+			if sent != want {
+				t.Errorf("of a pool of %d machines: want %d writes at once, got %d", machines, want, sent)
+			}
+		})
+	}
 }

@@ -46,8 +46,9 @@ type member struct {
 
 // newMember returns the pool at a place of the scenario.
 func newMember(w *World, s Scenario, at int) *member {
-	m := &member{Scenario: s.of(at), at: at, key: keyOf(InfraKey, at), poolKey: keyOf(poolKey, at), absent: at > 0,
-		writes: record.NewWrites()}
+	own := s.of(at)
+	m := &member{Scenario: own, at: at, key: keyOf(InfraKey, at), poolKey: keyOf(poolKey, at), absent: at > 0,
+		writes: record.NewWrites(own.Most)}
 	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
 	m.Group, m.backup, m.adoption = &Group{world: w}, &backup{world: w}, &adoption{world: w}
 	m.Instances = &Instances{world: w, condemned: map[string]bool{}, sick: map[string]bool{}}
@@ -59,7 +60,7 @@ func (s Scenario) of(at int) Scenario {
 	own := s
 	if at > 0 {
 		own = s.Beside[at-1]
-		own.Seed, own.Kind, own.Speed, own.Ends, own.Switches = s.Seed, s.Kind, s.Speed, s.Ends, s.Switches
+		own.Seed, own.Kind, own.Speed, own.Ends, own.Switches, own.Denied = s.Seed, s.Kind, s.Speed, s.Ends, s.Switches, s.Denied
 	}
 	own.Events, own.Beside = nil, nil
 	for _, e := range s.Events {

@@ -227,9 +227,9 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %d %d", e.What, e.N, e.M)
 }
 
-// Has reports whether something of the kind happens.
+// Has reports whether something of the kind happens, by itself or between two calls of a pass.
 func (s Scenario) Has(what What) bool {
-	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.What == what })
+	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.What == what || e.Then == what })
 }
 
 // KeepsFromJoining reports whether a fault has machines not come, or not become nodes.
