@@ -12,7 +12,8 @@ import (
 func ExampleDecide() {
 	now := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 	desired := pool.Desired{Replicas: 2, Strategy: &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}}
-	traits := pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
+	traits := pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true,
+		ReplaceKeepsSize: true}
 
 	older := pool.Template{Ref: "lt-1:1", Content: "v1:aaaa"}
 	newer := pool.Template{Ref: "lt-1:2", Content: "v1:bbbb"}

@@ -30,7 +30,8 @@ func ExampleTransport() {
 	})}
 	resize := func() {
 		call := wire.Call{Service: "compute", Operation: "ResizeGroup"}
-		req, err := http.NewRequestWithContext(wire.WithCall(context.Background(), call), http.MethodPost, "https://compute.example/groups/a", nil)
+		ctx := wire.WithCall(context.Background(), call)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://compute.example/groups/a", nil)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -19,7 +19,7 @@ import (
 func kubectlCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "kubectl ...",
-		Short:              "kubectl, with all its commands and flags",
+		Short:              "Run kubectl with all its commands and flags",
 		DisableFlagParsing: true, // every argument is kubectl's
 		RunE:               func(_ *cobra.Command, args []string) error { return kubectl(args) },
 	}

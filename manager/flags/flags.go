@@ -107,72 +107,85 @@ func (f *Flags) add(set *pflag.FlagSet, env func(string) string) error {
 
 func (f *Flags) addWork(set *pflag.FlagSet) {
 	set.StringSliceVar(&f.o.Controllers, "controllers", nil,
-		"Controllers to run, of "+strings.Join(manager.Controllers(), ", ")+". Without it all run.")
-	set.StringVar(&f.o.Namespace, "namespace", "", "Namespace that is watched. Without it all namespaces are.")
+		"Controllers to run, a list of: "+strings.Join(manager.Controllers(), ", ")+". If unspecified, all controllers run.")
+	set.StringVar(&f.o.Namespace, "namespace", "",
+		"Namespace that the controllers watch for objects. If unspecified, the controllers watch all namespaces.")
 	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
-		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
+		"Label value that the controllers watch for. The label key is always %s. If unspecified, the controllers reconcile all objects.",
+		clusterv1.WatchLabel))
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
-		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace,
-		identity.DefaultNamespace))
+		"Namespace of the Secrets that cluster-scoped identities reference. If unspecified, the namespace of the pod (environment variable %s), "+
+			"or %s outside of a pod.", podNamespace, identity.DefaultNamespace))
 	set.StringSliceVar(&f.ownNamespaces, identity.OwnFlag, nil, fmt.Sprintf(
-		"Namespaces that may use the manager's own credentials; %s is every namespace. Without it and --%s every namespace may.",
+		"Namespaces whose clusters may use the manager's own credentials; %s allows every namespace. If neither this flag nor --%s is set, "+
+			"every namespace is allowed.",
 		identity.EveryNamespace, identity.OwnSelectorFlag))
 	set.StringVar(&f.ownSelector, identity.OwnSelectorFlag, "",
-		"Label selector of further namespaces that may use the manager's own credentials.")
+		"Label selector of additional namespaces whose clusters may use the manager's own credentials.")
 	set.StringSliceVar(&f.endpoints, identity.EndpointsFlag, nil,
-		"Addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.")
+		"API endpoints that Secrets of identities may specify, in addition to the public endpoints of the clouds.")
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
-		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
-			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+
-			". For pools with Machines set it on the core controller as well.")
+		"Regular expressions that select additional labels to sync from the template of a MachinePool to its Nodes. Labels of the domains "+
+			clusterv1.NodeRoleLabelPrefix+", "+clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+
+			" are always synced. For pools with Machines, set the flag on the Cluster API core controller too.")
 	set.StringSliceVar(&f.syncAnnotations, "additional-sync-machine-annotations", nil,
-		"The same of annotations, beside those of "+clusterv1.ManagedNodeAnnotationDomain+".")
-	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod, "How often all watched objects are looked at again.")
-	set.BoolVar(&f.o.LeaderElection.Enabled, "leader-elect", false, "Let one of several managers work at a time.")
-	set.StringVar(&f.o.LeaderElection.Namespace, "leader-election-namespace", "", "Namespace of the lease. Without it the pod's own.")
+		"Regular expressions that select additional annotations to sync from the template of a MachinePool to its Nodes. Annotations of the "+
+			"domain "+clusterv1.ManagedNodeAnnotationDomain+" are always synced.")
+	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod,
+		"Interval at which all watched objects are reconciled (duration string).")
+	set.BoolVar(&f.o.LeaderElection.Enabled, "leader-elect", false,
+		"Enable leader election. It ensures that only one manager is active at a time.")
+	set.StringVar(&f.o.LeaderElection.Namespace, "leader-election-namespace", "",
+		"Namespace of the Lease for leader election. If unspecified, the namespace of the pod.")
 	set.DurationVar(&f.o.LeaderElection.LeaseDuration, "leader-elect-lease-duration", 15*time.Second,
-		"How long others wait after a leader's last sign of life.")
+		"Time that non-leader candidates wait after the last renewal before they acquire leadership (duration string).")
 	set.DurationVar(&f.o.LeaderElection.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second,
-		"How long a leader tries to renew its lease before it gives up.")
-	set.DurationVar(&f.o.LeaderElection.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "Time between two tries.")
+		"Time that the leader retries to renew its leadership before it gives up (duration string).")
+	set.DurationVar(&f.o.LeaderElection.RetryPeriod, "leader-elect-retry-period", 2*time.Second,
+		"Time between two attempts to acquire or renew leadership (duration string).")
 }
 
 func (f *Flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "",
-		"Address where metrics are served over plain HTTP, in the place of --diagnostics-address. 0 serves none.")
-	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Address of the health endpoint.")
-	set.StringVar(&f.o.ProfilerAddress, "profiler-address", "", "Address of the profiler. Without it there is none.")
+		"Bind address of the metrics endpoint, served over plain HTTP instead of --diagnostics-address. Set to 0 to disable it.")
+	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Bind address of the health endpoint.")
+	set.StringVar(&f.o.ProfilerAddress, "profiler-address", "",
+		"Bind address of the pprof profiler (e.g. localhost:6060). If unspecified, the profiler is disabled.")
 	set.IntVar(&f.o.Webhook.Port, "webhook-port", webhook.DefaultPort, "Port of the webhook server.")
 	set.StringVar(&f.o.Webhook.CertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/",
-		"Directory of the webhooks' certificate and key.")
-	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File of the certificate in --webhook-cert-dir.")
-	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File of the key in --webhook-cert-dir.")
+		"Directory of the certificate and the key of the webhook server.")
+	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File name of the certificate in --webhook-cert-dir.")
+	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File name of the key in --webhook-cert-dir.")
 	set.StringVar(&f.certificates, "webhook-certs", certificatesAuto, fmt.Sprintf(
-		"Where the certificates come from: %s (another issuer puts them into --webhook-cert-dir), %s (the manager creates and renews them in "+
-			"the secret --webhook-secret), "+
-			"or %s (the former if they are there, the latter otherwise).", certificatesMounted, certificatesMade, certificatesAuto))
+		"Source of the webhook certificates. %[1]s: another issuer provides them in --webhook-cert-dir. %[2]s: the manager creates and renews "+
+			"them in the Secret --webhook-secret. %[3]s: %[1]s if the files exist at start, otherwise %[2]s.",
+		certificatesMounted, certificatesMade, certificatesAuto))
 	set.StringVar(&f.service, "webhook-service", "muster-webhook-service",
-		"Service by which the API server calls the webhooks; for --webhook-certs made.")
-	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
+		"Name of the Service by which the API server calls the webhooks. It is used with --webhook-certs="+certificatesMade+".")
+	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert",
+		"Name of the Secret that holds the webhook certificates. It is used with --webhook-certs="+certificatesMade+".")
 }
 
 func (f *Flags) addLimits(set *pflag.FlagSet) {
 	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency,
-		"MachinePools that are worked on at a time.")
+		"Maximum number of MachinePools that are reconciled concurrently.")
 	f.workers = map[string]*int{}
 	for _, c := range manager.PoolControllers() {
 		if c.Objects != "" {
-			f.workers[c.Name] = set.Int(c.Name+"-concurrency", manager.DefaultConcurrency, c.Objects+" that are worked on at a time.")
+			f.workers[c.Name] = set.Int(c.Name+"-concurrency", manager.DefaultConcurrency,
+				"Maximum number of "+c.Objects+" that are reconciled concurrently.")
 		}
 	}
 	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency,
-		"Workload clusters that are connected to at a time.")
+		"Maximum number of workload clusters that are connected to concurrently.")
 	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS,
-		"Requests a second to one workload cluster.")
+		"Maximum queries per second from the manager to the API server of each workload cluster.")
 	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst,
-		"Requests in one burst to one workload cluster.")
-	set.Float32Var(&f.KubeQPS, "kube-api-qps", 100, "Requests a second to the management cluster.")
-	set.IntVar(&f.KubeBurst, "kube-api-burst", 200, "Requests in one burst to the management cluster.")
+		"Maximum number of queries in one burst to the API server of each workload cluster.")
+	set.Float32Var(&f.KubeQPS, "kube-api-qps", 100,
+		"Maximum queries per second from the manager to the API server of the management cluster.")
+	set.IntVar(&f.KubeBurst, "kube-api-burst", 200,
+		"Maximum number of queries in one burst to the API server of the management cluster.")
 }
 
 // Options returns the manager's options as the command line has them. What the command line does not say, such as Lean, is zero.

@@ -53,10 +53,11 @@ type Options struct {
 // AddFlags adds the flags.
 func (o *Options) AddFlags(set *pflag.FlagSet) {
 	set.StringVar(&o.Endpoint, "tracing-endpoint", "",
-		"Collector of OpenTelemetry traces that speaks OTLP over gRPC: HOST:PORT without TLS, or a URL. Without it "+
-			envTracesEndpoint+" or "+envEndpoint+" decides; without these nothing is traced.")
+		"Endpoint of an OpenTelemetry collector that receives traces by OTLP over gRPC: HOST:PORT (without TLS) or a URL. If unspecified, the "+
+			"environment variables "+envTracesEndpoint+" and "+envEndpoint+" apply. If none is set, tracing is disabled.")
 	set.StringVar(&o.Ratio, "tracing-sampling-ratio", "",
-		"Ratio of the traces that are recorded, from 0 to 1. Without it "+envSampler+" decides; without that all are.")
+		"Fraction of traces that are sampled, from 0 to 1. If unspecified, the environment variable "+envSampler+" applies. If neither is set, "+
+			"all traces are sampled.")
 }
 
 // Provider makes the spans of a process. A nil Provider makes none.

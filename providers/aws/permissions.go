@@ -18,10 +18,10 @@ import (
 func document() providers.Permissions {
 	o := &permissions.Options{}
 	return providers.Permissions{
-		About: fmt.Sprintf(`AWS: what changes something is allowed for what carries Muster's owner tag alone, so that nothing of other owners can be touched
-with it. The document allows AWSMachinePools and AWSManagedMachinePools. Roles that machines get must have names that it knows: those
-which end in .cluster-api-provider-aws.sigs.k8s.io, and what --node-role adds. A managed policy holds %d characters without
-white space; what is longer, because many names are given, is printed as several documents, all of which are needed.`, permissions.Limit),
+		About: fmt.Sprintf(`AWS: the policy allows changes only of resources with Muster's owner tag, so that resources of other owners stay untouched.
+It covers AWSMachinePools and AWSManagedMachinePools. Machines can get only roles whose names the policy contains: names that end in
+.cluster-api-provider-aws.sigs.k8s.io, and those of --node-role. A managed policy holds %d characters without white space. A
+longer policy, because of many names, is printed as several documents, and all of them are needed.`, permissions.Limit),
 		Examples: `  muster generate iam --cloud aws > policy.json
   aws iam create-policy --policy-name muster --policy-document file://policy.json
   muster generate iam --cloud aws --eks-iam --partition aws-us-gov`,
@@ -32,13 +32,16 @@ white space; what is longer, because many names are given, is printed as several
 }
 
 func addFlags(f *pflag.FlagSet, o *permissions.Options) {
-	f.StringVar(&o.Partition, "partition", "aws", "AWS: partition of the account: aws, aws-cn, aws-us-gov")
-	f.BoolVar(&o.EKS, "eks", true, "AWS: allow node groups (AWSManagedMachinePool)")
-	f.BoolVar(&o.EKSIAM, "eks-iam", false, "AWS: allow node roles to be made, as with feature gate EKSEnableIAM")
-	f.BoolVar(&o.EKSAddRoles, "eks-add-roles", false, "AWS: allow any policy to be attached to them, as with feature gate EKSAllowAddRoles")
-	f.StringVar(&o.Bucket, "ignition-bucket", "", "AWS: S3 bucket that keeps user data which is too large for a launch template")
-	f.StringSliceVar(&o.NodeRoles, "node-role", nil, "AWS: name of a further role that machines may get, * for any letters; may be repeated")
-	f.StringSliceVar(&o.AssumeRoles, "assume-role", nil, "AWS: ARN of a role that an AWSClusterRoleIdentity names; may be repeated")
+	f.StringVar(&o.Partition, "partition", "aws", "AWS: Partition of the account: aws, aws-cn or aws-us-gov.")
+	f.BoolVar(&o.EKS, "eks", true, "AWS: Allow node groups (AWSManagedMachinePool).")
+	f.BoolVar(&o.EKSIAM, "eks-iam", false, "AWS: Allow the creation of node roles, for the feature gate EKSEnableIAM.")
+	f.BoolVar(&o.EKSAddRoles, "eks-add-roles", false,
+		"AWS: Allow any policy to be attached to node roles, for the feature gate EKSAllowAddRoles.")
+	f.StringVar(&o.Bucket, "ignition-bucket", "", "AWS: S3 bucket for user data that is too large for a launch template.")
+	f.StringSliceVar(&o.NodeRoles, "node-role", nil,
+		"AWS: Name of an additional role that machines may get; * matches any characters. The flag may be repeated.")
+	f.StringSliceVar(&o.AssumeRoles, "assume-role", nil,
+		"AWS: ARN of a role that an AWSClusterRoleIdentity references. The flag may be repeated.")
 }
 
 // documents prints the documents one after the other.

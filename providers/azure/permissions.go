@@ -15,17 +15,17 @@ import (
 func document() providers.Permissions {
 	o := &permissions.Options{}
 	return providers.Permissions{
-		About: `Azure: roles know no tags. What the role allows is bounded by the scopes that it is assigned at: the cluster's resource group, that of
-its network, and the subscription for the catalogue of sizes.`,
+		About: `Azure: roles cannot select resources by tag. The role is limited by the scopes at which you assign it: the resource group of the
+cluster, the resource group of its network, and the subscription for the list of VM sizes.`,
 		Examples: `  muster generate iam --cloud azure --scope /subscriptions/ID > role.json
   az role definition create --role-definition @role.json
   muster generate iam --cloud azure -o table`,
 		AddFlags: func(f *pflag.FlagSet) {
-			f.StringVar(&o.Name, "role-name", permissions.DefaultName, "Azure: name of the role, unique in a directory")
+			f.StringVar(&o.Name, "role-name", permissions.DefaultName, "Azure: Name of the role. It must be unique in the directory.")
 			f.StringSliceVar(&o.Scopes, "scope", nil,
-				"Azure: ID of a subscription, resource group or management group that the role may be assigned at; may be repeated")
+				"Azure: ID of a subscription, resource group or management group at which the role may be assigned. The flag may be repeated.")
 			f.BoolVar(&o.RoleAssignments, "role-assignments", false,
-				"Azure: allow roles to be given to the identities of scale sets, as with identity SystemAssigned")
+				"Azure: Allow role assignments to the identities of scale sets, for identity SystemAssigned.")
 		},
 		Document: func(out, _ io.Writer) error { return role(*o, out) },
 		Actions:  func() ([]providers.Action, error) { return actions(*o) },

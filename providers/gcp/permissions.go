@@ -15,13 +15,13 @@ import (
 func document() providers.Permissions {
 	o := &permissions.Options{}
 	return providers.Permissions{
-		About: `Google Cloud: permissions know no labels. What the role allows is bounded by the project that it is granted on; with a shared network it is
-granted on the project of that too, and on the service accounts that nodes act as.`,
+		About: `Google Cloud: roles cannot select resources by label. The role is limited by the project on which you grant it. With a shared
+network, grant it on the project of the network too, and on the service accounts of the nodes.`,
 		Examples: `  muster generate iam --cloud gcp > role.json
   gcloud iam roles create muster --project PROJECT --file role.json
   muster generate iam --cloud gcp -o table`,
 		AddFlags: func(f *pflag.FlagSet) {
-			f.StringVar(&o.Title, "role-title", permissions.DefaultTitle, "Google Cloud: title of the role")
+			f.StringVar(&o.Title, "role-title", permissions.DefaultTitle, "Google Cloud: Title of the role.")
 		},
 		Document: func(out, _ io.Writer) error { return role(*o, out) },
 		Actions:  func() ([]providers.Action, error) { return actions(*o) },

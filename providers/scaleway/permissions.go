@@ -18,14 +18,14 @@ import (
 func document() providers.Permissions {
 	o := &permissions.Options{}
 	return providers.Permissions{
-		About: `Scaleway: a policy grants permission sets on projects, and no set is about pools alone: these also allow changes of the clusters of the
-project. The manager has no key of its own: each cluster names the Secret with its key.`,
+		About: `Scaleway: a policy grants permission sets on projects. There is no set for pools alone: the sets of the policy also allow changes
+of the clusters of the project. The manager has no API key of its own: each cluster references the Secret with its key.`,
 		Examples: `  muster generate iam --cloud scaleway --project-id PROJECT > policy.json
   muster generate iam --cloud scaleway -o table`,
 		AddFlags: func(f *pflag.FlagSet) {
-			f.StringVar(&o.Name, "policy-name", permissions.DefaultName, "Scaleway: name of the policy")
-			f.StringVar(&o.Project, "project-id", "", "Scaleway: ID of the project of the clusters")
-			f.BoolVar(&o.ReadOnly, "read-only", false, "Scaleway: allow looks alone, as for plans")
+			f.StringVar(&o.Name, "policy-name", permissions.DefaultName, "Scaleway: Name of the policy.")
+			f.StringVar(&o.Project, "project-id", "", "Scaleway: ID of the project of the clusters.")
+			f.BoolVar(&o.ReadOnly, "read-only", false, "Scaleway: Allow only reads, as for plans.")
 		},
 		Document: func(out, _ io.Writer) error { return policy(*o, out) },
 		Actions:  func() ([]providers.Action, error) { return actions(*o) },

@@ -31,14 +31,15 @@ func adoptCommand() *cobra.Command {
 	a := &adopter{}
 	cmd := &cobra.Command{
 		Use:   "adopt KIND/NAME [--group NAME] [--dry-run]",
-		Short: "Take over a pool's group that another provider made, without replacing a machine",
-		Long: `Take over the group of a machine pool that another provider made. The plan of the adoption is printed first: the cloud objects that get
-the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then
-the annotation ` + pool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
+		Short: "Adopt a pool's group that another provider created, without replacing machines",
+		Long: `Adopt the group of a machine pool that another provider created. The command first prints the plan of the adoption: the cloud
+objects that get the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if any.
+It then sets the annotation ` + pool.AdoptAnnotation + ` on the MachinePool, and the controller writes the tags. With --dry-run, it sets
+nothing.
 
 If machines would be replaced, the annotation is set only with --allow-replacement.
 
-docs/migrating.md describes the way from another provider, and back.`,
+docs/migrating.md describes the migration from another provider, and back.`,
 		Example: `  muster adopt machinepool/workers --dry-run
   muster adopt machinepool/workers --group default_workers -n team-a`,
 		Args: cobra.RangeArgs(1, 2),
@@ -48,15 +49,16 @@ docs/migrating.md describes the way from another provider, and back.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&a.group, "group", "", "name of the group in the cloud (default: the pool's own name)")
-	f.BoolVar(&a.dryRun, "dry-run", false, "print what would be tagged and what would differ, and set nothing")
-	f.BoolVar(&a.replace, "allow-replacement", false, "adopt the group also if machines would be replaced afterwards")
-	f.StringVarP(&a.output, "output", "o", "text", "text or json")
-	a.addNamespace(f, "namespace of the pool")
+	f.StringVar(&a.group, "group", "", "Name of the group in the cloud. If unspecified, the name of the pool.")
+	f.BoolVar(&a.dryRun, "dry-run", false, "Print the plan of the adoption without setting the annotation.")
+	f.BoolVar(&a.replace, "allow-replacement", false, "Adopt the group even if machines would be replaced afterwards.")
+	f.StringVarP(&a.output, "output", "o", "text", "Output format: text or json.")
+	a.addNamespace(f, "Namespace of the pool.")
 	a.addFlags(f)
-	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
+	f.StringVar(&a.gates, gatesFlag, "",
+		"Feature gates of the controllers. If unspecified, they are read from the environment variables of clusterctl.")
 	f.StringVar(&a.identities, "identity-namespace", "",
-		"namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
+		"Namespace of the Secrets that identities reference. If unspecified, "+identity.DefaultNamespace+".")
 	a.addEndpoints(f)
 	return cmd
 }

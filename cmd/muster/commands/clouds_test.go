@@ -27,10 +27,10 @@ func TestCloudsAreWhole(t *testing.T) {
 func TestHelpNamesWhatCloudsBring(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		upCommand().Long: "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS,\ncapz-mp-0 a scale set of Azure in Uniform " +
-			"mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS, aks-pool1 a\nUser pool of the same cluster, aks-aso-pool0 a " +
-			"pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a managed\ninstance group of Google Cloud in one zone, capg-mp-1 one " +
-			"in all zones of its region, capg-gke-mp-0 a node pool of GKE,\ncaps-mp-0 a pool of Kapsule.\n\nIn the manifests",
+		upCommand().Long: "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group\nof EKS, capz-mp-0 a scale set of Azure in Uniform " +
+			"mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS,\naks-pool1 a User pool of the same cluster, aks-aso-pool0 a " +
+			"pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a\nmanaged instance group of Google Cloud in one zone, capg-mp-1 one " +
+			"in all zones of its region, capg-gke-mp-0 a node pool of\nGKE, caps-mp-0 a pool of Kapsule.\n\nIn the manifests",
 		upCommand().Example:  "  muster up --clouds aws,azure,gcp,scaleway\n  muster up --pools capa-mp-0\n",
 		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds scaleway --tls",
 		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan " +

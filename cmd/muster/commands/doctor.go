@@ -27,14 +27,14 @@ func doctorCommand() *cobra.Command {
 	m, output, identities := &management{}, "text", ""
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what is installed in a management cluster, what collides, and which pools are stuck",
-		Long: `Compare a management cluster with what Muster needs: Cluster API, Muster's manager, definitions, other providers whose
-controllers run the same pools, feature gates, webhooks, rights, credentials, and pools that are not Ready. Nothing is changed.
-One line is printed for each finding: OK, WARNING, PROBLEM or NOT CHECKED, the object, the fact, and what to do next.
+		Short: "Diagnose the installation in a management cluster, and list pools that are stuck",
+		Long: `Compare a management cluster with the requirements of Muster: Cluster API, Muster's manager, definitions, other providers whose
+controllers reconcile the same pools, feature gates, webhooks, rights, credentials, and pools that are not Ready. The command changes
+nothing. It prints one line for each finding: OK, WARNING, PROBLEM or NOT CHECKED, the object, the fact, and the next action.
 
 docs/doctor.md lists the findings.
 
-Exit codes: 0 without problems; 1 with problems; 2 when the management cluster cannot be read.`,
+Exit codes: 0 if no problem was found; 1 if a problem was found; 2 if the management cluster cannot be read.`,
 		Example: `  muster doctor
   muster doctor --context production -o json`,
 		Args: cobra.NoArgs,
@@ -55,9 +55,9 @@ Exit codes: 0 without problems; 1 with problems; 2 when the management cluster c
 	}
 	f := cmd.Flags()
 	m.addFlags(f)
-	f.StringVarP(&output, "output", "o", output, "text or json")
+	f.StringVarP(&output, "output", "o", output, "Output format: text or json.")
 	f.StringVar(&identities, "identity-namespace", "",
-		"namespace of the secrets of identities that lie in no namespace (default: the manager's)")
+		"Namespace of the Secrets that cluster-scoped identities reference. If unspecified, the namespace of the manager.")
 	return cmd
 }
 

@@ -8,7 +8,7 @@ import (
 func generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "Print what other systems need so that Muster can work with them",
+		Short: "Print documents that other systems need to work with Muster",
 		Args:  cobra.NoArgs,
 		// A command that cannot run prints its help for any argument and ends with 0, a misspelt subcommand included.
 		RunE: func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, false) },

@@ -26,10 +26,10 @@ type generateIAM struct {
 // generateIAMCommand prints what the controllers' credentials must allow.
 func generateIAMCommand() *cobra.Command {
 	g := &generateIAM{by: map[string]providers.Permissions{}, of: map[string]string{}}
-	about := []string{"Print the least policy or role that the controllers' credentials need, as the cloud takes it."}
+	about := []string{"Print the minimal policy or role for the credentials of the controllers, in the format of the cloud."}
 	var examples []string
 	cmd := &cobra.Command{
-		Short: "Print the least policy or role that the controllers' credentials need",
+		Short: "Print the minimal policy or role for the credentials of the controllers",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return g.run(cmd, cmd.OutOrStdout(), cmd.ErrOrStderr()) },
 	}
@@ -44,8 +44,8 @@ func generateIAMCommand() *cobra.Command {
 	}
 	cmd.Use = "iam --cloud " + strings.Join(g.clouds, "|")
 	cmd.Long, cmd.Example = strings.Join(about, "\n\n"), strings.Join(examples, "\n")
-	f.StringVar(&g.cloud, "cloud", "", "cloud whose policy or role is printed: "+strings.Join(g.clouds, " or "))
-	f.StringVarP(&g.format, "output", "o", "json", "json (the policy or role), or table (each action with the reason why it is needed)")
+	f.StringVar(&g.cloud, "cloud", "", "Cloud whose policy or role is printed: "+strings.Join(g.clouds, ", ")+".")
+	f.StringVarP(&g.format, "output", "o", "json", "Output format: json (the policy or role) or table (each action with the reason for it).")
 	return cmd
 }
 

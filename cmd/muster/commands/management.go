@@ -27,15 +27,16 @@ type management struct {
 
 // addNamespace adds the flag --namespace; about says what it is for.
 func (m *management) addNamespace(f *pflag.FlagSet, about string) {
-	f.StringVarP(&m.namespace, "namespace", "n", "", about+" (default: the one of the kubeconfig)")
+	f.StringVarP(&m.namespace, "namespace", "n", "", about+" If unspecified, the namespace of the kubeconfig's context.")
 }
 
 // addFlags adds the flags that name the cluster.
 func (m *management) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&m.kubeconfig, "kubeconfig", "",
-		"kubeconfig of the management cluster (default: KUBECONFIG, or the one in the home folder)")
-	f.StringVar(&m.kubeContext, "context", "", "context of the kubeconfig")
-	f.StringVar(&m.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
+		"Path to the kubeconfig of the management cluster. If unspecified, the environment variable KUBECONFIG or the file in the home "+
+			"directory is used.")
+	f.StringVar(&m.kubeContext, "context", "", "Context to use from the kubeconfig. If unspecified, the current context.")
+	f.StringVar(&m.world, "dir", "", `Directory of a local world ("muster up --dir"), used instead of a kubeconfig.`)
 }
 
 // found is a management cluster.

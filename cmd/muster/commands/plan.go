@@ -53,20 +53,20 @@ func planCommand() *cobra.Command {
 	p := &planner{}
 	cmd := &cobra.Command{
 		Use:   "plan [KIND/NAME] [-f FILE]... [--set PATH=VALUE]...",
-		Short: "Tell which machines an edit would replace, in which waves and why, without doing it",
-		Long: `Tell what would become of machine pools, without doing it: which instances would be replaced, in which waves, why, the lowest
-number of Ready machines on the way, and which fields of the edit are the cause. With -f it is planned as if the files were
-applied with kubectl apply, and for every pool that they concern; with --set as if fields had other values; with neither, what
-is still to be done for a pool as it is.
+		Short: "Preview which machines an edit would replace, in which waves and why",
+		Long: `Preview an edit of machine pools: which instances would be replaced, in which waves and why, the lowest number of Ready machines
+meanwhile, and which fields of the edit cause it. With -f, the command plans for every pool that the files concern, as if they were
+applied with kubectl apply. With --set, it plans as if the fields had other values. With neither, it plans the remaining changes of
+a pool as it is.
 
-The API server checks the edit in a dry run, the cloud is observed, and nothing is written anywhere. The cloud is reached as
-the manager reaches it, by the settings and credentials of this environment; the simulated ones of a "muster up" are found by
-its kubeconfig. Plans hold when nothing else happens meanwhile: drains that end, machines that join.
+The API server validates the edit in a dry run, and the cloud is observed. Nothing is written. The command connects to the cloud with
+the settings and credentials of this environment, as the manager does; in a local world ("muster up") it finds the simulated clouds
+by the kubeconfig. A plan assumes that nothing else changes meanwhile: drains end, and machines join.
 
-A path of --set is one of the named object; what a MachinePool does not have is taken for a field of its infrastructure object.
-Values are YAML; null takes a field away.
+A path of --set is a field of the named object. A field that a MachinePool does not have is a field of its infrastructure object.
+Values are YAML; null removes a field.
 
-Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines would be replaced or removed.`,
+Exit codes: 0 if the plan was made; 1 if it could not be made; with --exit-code, 2 if machines would be replaced or removed.`,
 		Example: `  muster plan -f pool.yaml
   muster plan machinepool/workers
   muster plan machinepool/workers -n team-a --set spec.template.spec.version=v1.36.3
@@ -80,20 +80,20 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&p.files, "file", "f", nil,
-		"manifests that are planned as if they were applied: a file, a directory, or - for standard input; may be repeated")
-	f.StringArrayVar(&p.set, "set", nil, "field that is planned with another value, as PATH=VALUE; may be repeated")
-	f.StringVarP(&p.output, "output", "o", "text", "text or json")
-	p.addNamespace(f, "namespace of the pool, and of manifests that name none")
+		"Manifests to plan as if they were applied: a file, a directory, or - for standard input. The flag may be repeated.")
+	f.StringArrayVar(&p.set, "set", nil, "Field to plan with another value, as PATH=VALUE. The flag may be repeated.")
+	f.StringVarP(&p.output, "output", "o", "text", "Output format: text or json.")
+	p.addNamespace(f, "Namespace of the pool, and of manifests without a namespace.")
 	p.addFlags(f)
-	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
-	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
-	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true "+
-		"(default: as the environment has them)")
+	f.BoolVar(&p.serverSide, "server-side", false, "Plan the files as if they were applied with kubectl apply --server-side.")
+	f.StringVar(&p.applyAs, "field-manager", "kubectl", "Name of the field manager for --server-side.")
+	f.StringVar(&p.gates, gatesFlag, "", "Feature gates of the controllers, for example SkipMachinePoolModelReconciliation=true. If "+
+		"unspecified, they are read from the environment variables of clusterctl.")
 	f.StringVar(&p.identities, "identity-namespace", "",
-		"namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+
-			identity.DefaultNamespace+", where the manager runs)")
+		"Namespace of the Secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" reference. If unspecified, "+
+			identity.DefaultNamespace+", the namespace of the manager.")
 	p.addEndpoints(f)
-	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
+	f.BoolVar(&p.exitCode, "exit-code", false, "Exit with code 2 if machines would be replaced or removed.")
 	return cmd
 }
 
@@ -154,7 +154,7 @@ func (p *planner) request(args []string) (plan.Request, error) {
 // addEndpoints adds the flag that the manager has by the same name.
 func (p *planner) addEndpoints(f *pflag.FlagSet) {
 	f.StringSliceVar(&p.endpoints, identity.EndpointsFlag, nil,
-		"addresses of clouds' APIs that secrets of identities may name, in addition to the public ones, as the manager has them")
+		"API endpoints that Secrets of identities may specify, in addition to the public endpoints of the clouds, as for the manager.")
 }
 
 // named takes KIND/NAME or KIND NAME apart.

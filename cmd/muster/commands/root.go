@@ -62,17 +62,17 @@ func root() *cobra.Command {
 	version := false
 	cmd := &cobra.Command{
 		Use:   "muster",
-		Short: "Machine pools on every cloud, and a world to try them in",
+		Short: "Run machine pools on every cloud, and a local world to try them",
 		Long: `Muster runs Cluster API machine pools on every cloud from one engine.
 
-"muster up" starts a world on this machine: real API servers, simulated clouds whose machines boot and join, and
-the controllers. Nothing else need be installed, and no cloud account is needed; "muster kubectl" is kubectl.`,
+"muster up" starts a local world: real API servers, simulated clouds whose machines boot and join, and the controllers. It
+needs no other installation and no cloud account. "muster kubectl" is kubectl.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, version) },
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
+	cmd.Flags().BoolVar(&version, "version", false, "Print the output of \"muster version\".")
 	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(),
 		versionCommand())
 	return cmd

@@ -38,15 +38,15 @@ func simCommand() *cobra.Command {
 	s := &simulators{}
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Run simulated clouds alone, for any client of them",
-		Long: `Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They speak the clouds' own protocols, so
-that SDKs and command lines work unchanged with the settings that are printed. Machines boot from their user data: one with a
-kubeadm join configuration joins the cluster that it names. Each cloud has a port of its own: with --port the first cloud
-that is named has that one, the next the one after it.
+		Short: "Run simulated clouds without API servers and controllers",
+		Long: `Run simulated clouds on 127.0.0.1 until Ctrl-C, without API servers and controllers. They serve the clouds' own protocols, so that
+SDKs and command-line tools work unchanged with the settings that the command prints. Machines boot from their user data: a
+machine with a kubeadm join configuration joins the cluster that the configuration names. Each cloud listens on its own port. With
+--port, the first cloud of --clouds gets that port, and each further cloud the next one.
 
-` + wrapped(fmt.Sprintf("With --tls the clouds are served over HTTPS. The certificate is valid for this machine, for the hosts that the "+
-			"clouds' clients reach by default (%s ...) and for each --tls-name, so that clients whose endpoints are fixed can be pointed here by "+
-			"name resolution. Its CA is printed, and written to --tls-ca; --dir keeps it.",
+` + wrapped(fmt.Sprintf("With --tls, the clouds are served over HTTPS. The certificate is valid for localhost, for the default hosts of "+
+			"the clouds (%s ...) and for each --tls-name, so that clients with fixed endpoints can be redirected by name resolution. The "+
+			"command prints the CA and writes it to --tls-ca. With --dir, the CA stays the same between runs.",
 			examples(func(h clouds.Help) string { return h.Hosts }))),
 		Example: fmt.Sprintf(`  muster sim --clouds %s --port 4566 --dir ~/my-cloud
   muster sim --clouds %s --tls --tls-ca ca.crt`, simulatedClouds[0], simulatedClouds[len(simulatedClouds)-1]),
@@ -57,13 +57,13 @@ that is named has that one, the next the one after it.
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&s.clouds, "clouds", simulatedClouds, "clouds to simulate")
-	f.IntVar(&s.port, "port", 0, "port on 127.0.0.1 of the first cloud (default: free ones)")
-	f.StringVar(&s.dir, "dir", "", "folder that keeps the clouds' state and finds it again (default: memory)")
-	f.Float64Var(&s.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
-	f.BoolVar(&s.tls, "tls", false, "serve HTTPS with a certificate that is generated, and print its CA")
-	f.StringSliceVar(&s.names, "tls-name", nil, "host name that the certificate is valid for as well; may be repeated")
-	f.StringVar(&s.caFile, "tls-ca", "", "file that the certificate of the CA is written to")
+	f.StringSliceVar(&s.clouds, "clouds", simulatedClouds, "Clouds to simulate.")
+	f.IntVar(&s.port, "port", 0, "Port on 127.0.0.1 of the first cloud. If unspecified, free ports are used.")
+	f.StringVar(&s.dir, "dir", "", "Directory that stores the state of the clouds between runs. If unspecified, the state is kept in memory.")
+	f.Float64Var(&s.speed, "speed", sim.DefaultSpeed, "Factor by which machines launch, boot and terminate faster than in a real cloud.")
+	f.BoolVar(&s.tls, "tls", false, "Serve HTTPS with a generated certificate, and print its CA.")
+	f.StringSliceVar(&s.names, "tls-name", nil, "Additional host name of the certificate. The flag may be repeated.")
+	f.StringVar(&s.caFile, "tls-ca", "", "File to write the CA certificate to.")
 	return cmd
 }
 

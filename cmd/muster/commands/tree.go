@@ -18,10 +18,10 @@ func treeCommand() *cobra.Command {
 	m, output, everywhere := &management{}, "text", false
 	cmd := &cobra.Command{
 		Use:   "tree [KIND/NAME]",
-		Short: "Show clusters, pools, instances, Machines and nodes, with state and reason",
-		Long: `Show the clusters of a namespace, with their pools, infrastructure pools, instances, Machines and nodes as a tree. For what is
-not Ready the reason is shown. KIND/NAME is a Cluster, a MachinePool, or its infrastructure object; short names are taken too. Only
-the management cluster is read.`,
+		Short: "Show clusters, pools, instances, Machines and Nodes with their state",
+		Long: `Show the clusters of a namespace with their pools, infrastructure objects, instances, Machines and Nodes as a tree. Objects that
+are not Ready are shown with the reason. KIND/NAME selects a Cluster, a MachinePool or its infrastructure object; short names are
+accepted. The command reads only the management cluster.`,
 		Example: `  muster tree
   muster tree cluster/prod -n team-a
   muster tree mp/workers -o json`,
@@ -33,8 +33,8 @@ the management cluster is read.`,
 	f := cmd.Flags()
 	m.addNamespace(f, "namespace that is shown")
 	m.addFlags(f)
-	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "show all namespaces")
-	f.StringVarP(&output, "output", "o", output, "text or json")
+	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "Show the clusters of all namespaces.")
+	f.StringVarP(&output, "output", "o", output, "Output format: text or json.")
 	return cmd
 }
 

@@ -55,18 +55,17 @@ func upCommand() *cobra.Command {
 	u := &up{starts: map[string]int{}}
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
-		Long: wrapped(fmt.Sprintf("Start a world on this machine and leave it running until Ctrl-C: a management cluster and one "+
-			"workload cluster "+
-			"for each Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it "+
-			"is seeded with pools of two machines each, with their clusters: %s.", builtinPools())) + fmt.Sprintf(`
+		Short: "Start a local world: API servers, simulated clouds and controllers",
+		Long: wrapped(fmt.Sprintf("Start a local world and keep it running until Ctrl-C. A world has a management cluster, a workload cluster "+
+			"for each Cluster, simulated clouds whose machines boot and join, and Muster's controllers. All clusters have real API servers. "+
+			"Without -f, the world is seeded with pools of two machines each, with their clusters: %s.", builtinPools())) + fmt.Sprintf(`
 
-In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
-does; variables of the providers that the environment does not have (%s ...)
-are taken from what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
-once in the life of a world: starting it again on the same --dir leaves alone what was changed since.
+In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are replaced from the environment, as clusterctl does.
+Provider variables that the environment does not set (%s ...)
+get their values from the simulated accounts. If a pool references a cluster that no manifest contains, the cluster is created.
+Each object is applied once in the lifetime of a world: when a world is started again with the same --dir, later changes are kept.
 
-A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn, Home and End.`,
+If the table is longer than the terminal, scroll it with the arrow keys, PgUp, PgDn, Home and End.`,
 			examples(func(h clouds.Help) string { return h.Variable })),
 		Example: fmt.Sprintf(`  muster up
   muster up --dir ~/my-world -f pools.yaml
@@ -80,20 +79,22 @@ A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&u.dir, "dir", "", "folder that keeps the world and finds it again (default: a temporary one, removed at the end)")
-	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a "+
-		"free one)")
+	f.StringVar(&u.dir, "dir", "",
+		"Directory that stores the world between runs. If unspecified, a temporary directory that is removed at the end.")
+	f.IntVar(&u.port, "port", 0, "Port on 127.0.0.1 of the management cluster's API server. If unspecified, the port that --dir had before, "+
+		"or a free port.")
 	f.StringSliceVar(&u.clouds, "clouds", defaultClouds,
-		"clouds to simulate, of "+strings.Join(simulatedClouds, ", ")+"; "+everyCloud+" is every cloud")
+		"Clouds to simulate, a list of: "+strings.Join(simulatedClouds, ", ")+"; or "+everyCloud+" for every cloud.")
 	f.StringArrayVarP(&u.files, "file", "f", nil,
-		"manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
-	f.StringSliceVar(&u.pools, "pools", nil, "which of the built-in pools to seed, without -f (default: all that are on the clouds)")
-	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
+		"Manifests to apply instead of the built-in pools: a file, a directory, or - for standard input. The flag may be repeated.")
+	f.StringSliceVar(&u.pools, "pools", nil,
+		"Built-in pools to seed if -f is not set. If unspecified, all built-in pools of the clouds.")
+	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "Factor by which machines launch, boot and terminate faster than in a real cloud.")
 	f.BoolVar(&u.untilReady, "until-ready", false,
-		"end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
-	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
-	f.StringVar(&u.gates, gatesFlag, "", "feature gates of the controllers, for example MachinePoolMachines=true (default: as the "+
-		"environment has them, EXP_MACHINE_POOL_MACHINES and the like)")
+		"Exit with code 0 when all replicas of every pool are Ready, or with code 1 and the reasons after --timeout.")
+	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "Time that --until-ready waits (duration string).")
+	f.StringVar(&u.gates, gatesFlag, "", "Feature gates of the controllers, for example MachinePoolMachines=true. If unspecified, they are "+
+		"read from environment variables such as EXP_MACHINE_POOL_MACHINES.")
 	return cmd
 }
 

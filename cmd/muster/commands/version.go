@@ -19,14 +19,14 @@ func versionCommand() *cobra.Command {
 	output := "text"
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of Muster and of what it holds",
+		Short: "Print the versions of Muster and of its components",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
 			return printVersion(cmd.OutOrStdout(), versionOf(info), output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	cmd.Flags().StringVarP(&output, "output", "o", output, "Output format: text or json.")
 	return cmd
 }
 
