@@ -12,7 +12,7 @@ import (
 // readsBehind is for how long the reads of the clouds may be behind their writes.
 const readsBehind = 10 * time.Second
 
-// presence is what this process has seen of a pool in the cloud.
+// presence records the evidence of this process that the group of a pool exists, or does not.
 type presence struct {
 	// created is when this process last asked for the group, if the cloud may have created it; else when it looked first, because the process
 	// before it may have asked until then.

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// effectWithin is how long after a change its effect may still not be visible.
+// effectWithin is the time after a change within which its effect may not be visible yet.
 const effectWithin = 3 * readsBehind
 
 // attempt is a change that the cloud accepted and whose effect was not visible when the cloud was observed last.
@@ -17,7 +17,7 @@ type attempt struct {
 	times        int
 	// whole is true once a step that makes the change was accepted to its end. One that was started in part may not have come to it.
 	whole bool
-	// name is what was to change, for people.
+	// name is the item that was to change, for messages.
 	name string
 	// failed is true once the effect has been missing for longer than reads are behind.
 	failed bool

@@ -12,11 +12,11 @@ import (
 type NoEffectError struct {
 	// Kind of the step that makes the changes.
 	Kind pool.StepKind
-	// Items are what was to change: fields of the object, instances, versions.
+	// Items are the fields of the object, the instances or the versions that were to change.
 	Items []string
 }
 
-// itemsLimit is how many items a message names.
+// itemsLimit is the maximum number of items in a message.
 const itemsLimit = 5
 
 // Error names what shows no effect, and what happens next.
@@ -150,7 +150,7 @@ var effects = map[pool.StepKind]effect{
 	},
 }
 
-// contentOf is what tells the wanted template apart. Its Ref does not: each try makes another version.
+// contentOf returns the key of the wanted template. Its Ref is not part of it, because each attempt creates another version.
 func contentOf(o pool.Observed) string { return o.Wanted.Content + " " + o.Wanted.Data }
 
 func groupItem(_ pool.Step, _ pool.Observed, t pool.Traits) []item {

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Input is what one pass receives from outside the cloud.
+// Input is the input of one pass: everything that does not come from the cloud.
 type Input[S any] struct {
 	Target  cloud.Target[S]
 	Desired pool.Desired
@@ -106,7 +106,8 @@ func (e *ConflictError) Error() string { return e.Err.Error() }
 // Unwrap returns the error within.
 func (e *ConflictError) Unwrap() error { return e.Err }
 
-// Outcome is what one pass did and saw. The Kubernetes edge writes it down once, at the end.
+// Outcome is the result of one pass: its observation, its plan and the step that it started. The Kubernetes edge writes it once, at the
+// end.
 type Outcome struct {
 	Plan pool.Plan
 	// Observed has the nodes joined to their instances. It is meaningless unless Seen.

@@ -17,10 +17,10 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// conflictsSoon is how long a step is tried again soon that conflicts with something else in the cloud.
+// conflictsSoon is the time during which a step that conflicts with another operation is retried soon.
 const conflictsSoon = 30 * time.Minute
 
-// oneHourOfErrors is what a permanent error may cost: waits of 1 s, 2 s ... 256 s, then 5 minutes each.
+// oneHourOfErrors is the maximum number of attempts for a permanent error in an hour: waits of 1 s, 2 s ... 256 s, then 5 minutes each.
 const oneHourOfErrors = 20
 
 func backoffs() []time.Duration {

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// undecidedEvery is how often the pods of nodes are listed that could go in place of one whose drain is blocked.
+// undecidedEvery is the interval at which pods are listed of nodes that could be removed in place of one whose drain is blocked.
 const undecidedEvery = time.Minute
 
 // preferEvictable finds out what a drain would find on some nodes, and decides again: nodes that others cordoned and that have nothing to

@@ -53,7 +53,7 @@ func (m *memory) forget(owner string) {
 	delete(m.records, owner)
 }
 
-// record is what is remembered of one owner.
+// record is the memory of one owner. Losing it costs reads and attempts, and nothing else.
 type record struct {
 	owner string
 	generations
@@ -86,7 +86,7 @@ type record struct {
 
 // failure is a row of errors without a success in between.
 type failure struct {
-	// err is what was met last. said is the cloud's own answer before it while err is a rate budget that is used up.
+	// err is the last error. said is the cloud's own answer before it while err is a rate budget that is used up.
 	err, said error
 	times     int
 	until     time.Time
@@ -170,8 +170,7 @@ func (r *record) failedToObserve(now time.Time, err error) time.Duration {
 	return r.observe.until.Sub(now)
 }
 
-// throttledBriefly is how long looks that the cloud throttles say nothing about a pool: its limit may be one that is not published, which
-// is found by being exceeded.
+// throttledBriefly is the time for which throttled looks are not reported: an unpublished limit is found by exceeding it.
 const throttledBriefly = time.Minute
 
 // sparing reports whether a look came to nothing because there were too many calls: a rate budget is used up, or the cloud has throttled

@@ -19,15 +19,14 @@ const (
 	// togetherShare is the share of the time between two looks by which a look comes earlier, so that pools which share their reads are
 	// looked at together.
 	togetherShare = 5
-	// afterStep is how soon the effect of a step is looked at that the cloud shows at once.
+	// afterStep is the time from a step to the next look, if the cloud shows its effect at once.
 	afterStep = 100 * time.Millisecond
-	// moving bounds the time between two looks while the cloud is at work. Where pools share the reads the first look comes movingLeast
-	// after the step, each further one after twice the time, up to a limit that grows with the time that has passed since something began
-	// to move, so that a group that waits hours for capacity is not asked every few seconds.
+	// movingLeast and movingMost bound the time between two looks while the cloud operates on the group. Where pools share the reads, the
+	// interval starts at movingLeast after the step and doubles with each look, up to a cap. The cap grows with the age of the change, so
+	// that a group that waits hours for capacity is not read every few seconds.
 	movingLeast, movingMost = 300 * time.Millisecond, time.Minute
-	// movingLimit is the least of that limit and movingShare its share of the time since something began to move, for a look that reads for
-	// one pool alone; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new
-	// instance is then known within a second.
+	// The cap is a movingShare-th of the age of the change, at least movingLimit, for reads of one pool alone. For shared reads it is a
+	// sharedShare-th, at least sharedLimit: a new instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
 	sharedLimit, sharedShare = 600 * time.Millisecond, 60
 	// heldLook bounds how long a pool is not looked at because a rate budget holds back one of its steps: a look takes its call from the
@@ -35,14 +34,14 @@ const (
 	heldLook = 2 * time.Second
 	// unhurried is the time to the next of many steps that nothing waits for: looks and calls have budgets.
 	unhurried = 10 * time.Second
-	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
+	// eventAge is the maximum age of an observation in a pass that an event, and not the clock, triggered.
 	eventAge = 10 * time.Second
 	// A look that is due accepts an answer that pools share and that is as old as an ageShare of the time since the last look, and
 	// ageMost at most. While the cloud is at work it accepts a movingAge of that time: of many pools that move together each would
 	// otherwise have the groups read again for itself, from the budget that their steps need.
 	ageShare, movingAge, ageMost = 4, 2, 20 * time.Second
-	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
-	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
+	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a drainShare-th of the time that the drain has
+	// taken so far. drainAge is the maximum age of an observation of the cloud meanwhile.
 	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
 	drainShare                           = 20
 )

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// promoteAfter is how long passes are held back before they count as one class more urgent; promoteLast is after how long they count as
-	// a user's operation, for whose reserve many waiting pools would otherwise compete.
+	// promoteAfter is the time after which passes that are held back count as one class more urgent. promoteLast is the time after which they
+	// count as a user's operation, for whose reserve many waiting pools would otherwise compete.
 	promoteAfter, promoteLast = 30 * time.Second, 5 * time.Minute
-	// keptReads is how old reads may be at most with which passes that are held back go on, and readSlack how much later than the
-	// pass itself a driver may take the time.
+	// keptReads is the maximum age of reads with which passes that are held back continue. readSlack is the time by which a driver may take
+	// the time later than the pass itself.
 	keptReads, readSlack = 30 * time.Second, time.Second
 )
 
-// queue is what is remembered of the budgets that hold a pool's passes back.
+// queue is the place of a pool's passes in the queues of the rate budgets that hold them back.
 type queue struct {
 	// priority is that of the next look: PriorityRollout as long as nothing is known of the pool.
 	priority cloud.Priority
@@ -61,8 +61,8 @@ func (q queue) age(now time.Time) time.Duration {
 	return min(now.Sub(q.held), keptReads) + readSlack
 }
 
-// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was
-// held back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
+// accepts returns the maximum age of the reads of a pass's first look. age is the one that the pace of the pool allows. After an exact look
+// that was held back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
 func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
 	if q.exact {
 		return 0

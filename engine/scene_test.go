@@ -61,7 +61,7 @@ type cluster struct {
 	refuses error
 	asked   [][]string
 	starts  []pool.Step
-	// evictable is what a drain would find on nodes, where it is not pods of which some stay; weighed counts how often that was asked.
+	// evictable predicts the drains of nodes, where not all have pods of which some stay. weighed counts how often it was read.
 	evictable map[string]pool.Evictable
 	weighed   int
 }

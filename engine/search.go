@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// searchAge is how old the reads may be beside which other groups are looked for: those of the same pass.
+// searchAge is the maximum age of the group's reads while other groups are searched: those of the same pass.
 const searchAge = 10 * time.Second
 
 // searched returns the outcome of a look, or, if the pool's group is to be created next, that of another look that searches the cloud for

@@ -18,7 +18,7 @@ type Lookups interface {
 	Store(ctx context.Context, resolved map[string]string) error
 }
 
-// edge is what a step starts through beside the driver.
+// edge holds the Kubernetes side of a step: Nodes and look-ups.
 type edge struct {
 	nodes   Nodes
 	lookups Lookups

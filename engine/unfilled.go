@@ -6,9 +6,10 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// unfilled is how a group has rested with fewer instances than its size.
+// unfilled tracks a group that rests with fewer instances than its size.
 type unfilled struct {
-	// since is the first look that showed it, newest when its newest instance was created, and lacks how many it lacked, at the last look.
+	// since is the first look that showed it. newest is the creation of its newest instance, lacks the number of missing ones, both at the
+	// last look.
 	since, newest time.Time
 	lacks         int
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rollout is what is decided about the replacement of instances: whether it is paused, halted or waits, and what the cloud replaces before
-// Muster does.
+// rollout is the decision about the replacement of instances: whether it is paused, halted or waits, and which instances the cloud
+// replaces before Muster does.
 type rollout struct {
 	in    *inputs
 	fleet *classification

@@ -17,7 +17,7 @@ type budget struct {
 	// maxSize is the size above which the group is scaled in. A blocked rollout keeps its surge, because removing it would delete the
 	// replacement it is waiting for. It keeps none for a rollout of the cloud's own, which comes first and adds its own.
 	maxSize int
-	// surgeNeed is how many instances a surge would stand in for. Those that Muster has to replace after a provider rollout have none yet:
+	// surgeNeed is the number of instances that need a surge. Those that Muster has to replace after a provider rollout have none yet:
 	// cloudLeads is true if there is such a rollout, also when the instances left to it turn out to be surplus.
 	surgeNeed  int
 	cloudLeads bool
@@ -194,8 +194,8 @@ func (v *budget) recordSurgeStep() *Step {
 	return step
 }
 
-// scaleUpBackoff is how long after a failure to bring instances the cloud is asked for them again. The number of earlier failures is
-// unknown, so that the pause is that of a permanent failure: a dozen tries an hour.
+// scaleUpBackoff is the time between a failed launch of instances and the next request for them. The number of earlier failures is unknown,
+// so that the pause is that of a permanent failure: a dozen attempts an hour.
 const scaleUpBackoff = 5 * time.Minute
 
 // scaleUpInBackoff returns that the group should be larger and that the cloud failed to make it so a moment ago, or nil.

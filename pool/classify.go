@@ -47,7 +47,7 @@ type member struct {
 	// selected is true if its turn has come, yields if its drain is ended for one that is marked, passedOver if another one is surplus in its
 	// place because its drain is blocked. The selection sets them.
 	selected, yields, passedOver bool
-	// rank, zone, born and hash are what the queue is ordered by.
+	// rank, zone, born and hash are the sort keys of the queue.
 	rank int
 	zone int
 	born time.Time
@@ -63,12 +63,12 @@ type classification struct {
 	held []*member
 	// available, inStandby and counted are the numbers of members that serve, that are in standby, and that the size of the group counts.
 	available, inStandby, counted int
-	// toReplace is how many instances Muster has still to replace in a rollout, servingStale how many of them may serve. Those in standby
-	// have been replaced. requested is how many serving instances were requested to go by name.
+	// toReplace is the number of instances that Muster has still to replace in a rollout, servingStale the number of them that may serve.
+	// Those in standby have been replaced. requested is the number of serving instances whose deletion was requested by name.
 	toReplace, servingStale, requested int
-	// shrinking is how many instances that are not serving need a surge, because their removal shrinks the group.
+	// shrinking is the number of instances that are not serving and need a surge, because their removal shrinks the group.
 	shrinking int
-	// goAnyway is how many instances are of an older template and go for a more important reason.
+	// goAnyway is the number of instances of an older template that are removed for a more important reason.
 	goAnyway int
 }
 

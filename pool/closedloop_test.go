@@ -23,7 +23,7 @@ type loop struct {
 	content     string
 	// then is the content that is asked for after everything has come to rest; empty for none.
 	then string
-	// want is what becomes of it here, on every cloud: how many machines are made and gone, the least that serve and the most
+	// want is the outcome of Muster on every cloud: the numbers of machines that are created and removed, the least that serve and the most
 	// that exist, how it ends, and, after a second change, how that ends.
 	want string
 }

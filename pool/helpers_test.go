@@ -142,7 +142,7 @@ func alive(o Observed) []Instance {
 	return slices.DeleteFunc(slices.Clone(o.Instances), func(i Instance) bool { return i.State == Terminating })
 }
 
-// chosen is what a decision has derived.
+// chosen returns the selection of a decision.
 func chosen(d Desired, o Observed) *selection {
 	return newSelection(newBudget(newRollout(classifyInstances(newInputs(d, o, traits, now)))))
 }

@@ -131,7 +131,7 @@ func named(s Step) func(i Instance) bool {
 	}
 }
 
-// version is what is known of a template.
+// version returns the template with that name.
 func (c *ideal) version(ref string) Template {
 	for _, v := range c.o.Versions {
 		if v.Ref == ref {
@@ -358,7 +358,7 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	}
 }
 
-// pointed reports whether the newest template is what is wanted, and whether the group launches from it or from one as good.
+// pointed reports whether the newest template has the wanted content, and whether the group launches from it or from one as good.
 func (c *ideal) pointed(d Desired) bool {
 	latest, launches := c.o.Latest(), c.version(c.o.Group.Template)
 	launches.Content = cmp.Or(c.o.Group.Content, launches.Content)

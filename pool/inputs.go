@@ -9,7 +9,7 @@ type clock struct {
 	next time.Time
 }
 
-// inputs are what a decision is made from.
+// inputs are the arguments of one decision, with values derived from them alone.
 type inputs struct {
 	clock *clock
 	d     Desired

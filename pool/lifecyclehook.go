@@ -36,8 +36,8 @@ func (v *steps) releaseStep() *Step {
 	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: instanceRefs(list), Cause: cause}
 }
 
-// maxHeld is how many drained instances may be held in termination while others are replaced, and how many one step replaces: each costs
-// money until it is released, and what replaces it may need its place in a quota.
+// maxHeld is the maximum number of drained instances that are held in termination while others are replaced, and that one step replaces.
+// Each costs money until it is released, and its replacement may need its place in a quota.
 const maxHeld = 20
 
 // releasableCount returns how many instances are held in termination that may be released.
@@ -109,6 +109,6 @@ type LifecycleHook struct {
 	// Since is when the cloud began to hold it, Until when it stops to by itself; a zero Until is not known, and is not
 	// renewed.
 	Since, Until time.Time
-	// Heartbeat is how long one Renew holds.
+	// Heartbeat is the time for which one Renew holds the instance.
 	Heartbeat time.Duration
 }

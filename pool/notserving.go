@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// unreadyDeadline is how long a node may be unready before its stale instance counts as not serving: Kubernetes begins to evict pods
+	// unreadyDeadline is the time after which the stale instance of an unready node counts as not serving: Kubernetes begins to evict pods
 	// from it after the same time. Until then the kubelet may come back and end the pods gracefully, while a drain without it ends them at
 	// once. Surplus is removed without that patience: a serving instance would go instead.
 	unreadyDeadline = 5 * time.Minute
-	// turnedTogether is how close in time nodes turn unready when one cause is behind it: the node controller's grace period and a few
+	// turnedTogether is the time within which nodes turn unready for one common cause: the node controller's grace period and a few
 	// heartbeats lie between the first and the last.
 	turnedTogether = 5 * time.Minute
 	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines. The node controller
 	// draws its line at 55 % of a zone, after which it stops evicting, and pools span zones.
 	partitionShare = 3
-	// partitionPatience is how long nodes that turned unready together are left alone. After it they count as broken: a template whose
-	// nodes fail must not prevent its own replacement.
+	// partitionPatience is the time for which nodes that turned unready together are left alone. After it they count as broken: a template
+	// whose nodes fail must not prevent its own replacement.
 	partitionPatience = 30 * time.Minute
 	// minSmallBatch and smallBatchShare bound how many instances that are not serving are replaced at a time.
 	minSmallBatch, smallBatchShare = 3, 10

@@ -15,7 +15,7 @@ type Guard struct {
 	Released bool
 	// DrainEnded is when it released the instance after its drain; zero while it has not, and where the user excluded the drain.
 	DrainEnded time.Time
-	// WaitReasons are what its deletion waits for, for people.
+	// WaitReasons tell users what its deletion waits for.
 	WaitReasons []string
 }
 
@@ -109,13 +109,13 @@ type Observed struct {
 	// Unresolved are those of the issues for which a part of the specification was not compared with the group: it names what does not exist
 	// or can't be met, or its look-up was refused.
 	Unresolved []Cause
-	// Caveats are what a user should know of a change that the specification asks for and that the cloud may refuse, or has refused for as
-	// long as nothing else changes. Nothing is decided by them.
+	// Caveats warn users of a specified change that the cloud may refuse, or has refused for as long as nothing else changes. Nothing is
+	// decided by them.
 	Caveats []Cause
 	// ResolvedLookups are look-ups made during this observation (an image by its name). The engine has them stored on the object before a
 	// step starts that may rest on them, so that later publications roll nothing by themselves.
 	ResolvedLookups map[string]string
-	// Capacity is what each machine of Wanted offers; nil where that is not known.
+	// Capacity is the capacity of each machine of Wanted; nil if it is not known.
 	Capacity *NodeCapacity
 	// Operations are long-running operations of the cloud that were started for the pool and whose end was not observed yet, newest last.
 	// They are stored on the object as hints, so that a failure can be reported in the cloud's words after a restart. Nothing is decided by
@@ -143,17 +143,17 @@ type Operation struct {
 	Type string
 	// Resource is the cloud's ID of what it works on.
 	Resource string
-	// Token is what the cloud's own client takes to go on asking. It holds no secret.
+	// Token resumes the polling of the operation in the cloud's own client. It holds no secret.
 	Token string
 }
 
 // Group is the cloud's object that keeps the machines.
 type Group struct {
-	// ID is what the cloud calls the group (an ARN, a resource ID).
+	// ID is the cloud's identifier of the group (an ARN, a resource ID).
 	ID string
 	// Size is the number of machines that the group itself is asked to keep; those that are set aside are not in it.
 	Size int
-	// Surge is how much of Size was added by Muster for a rollout, as the driver recorded it beside the size (Traits.RecordsSurge). It is
+	// Surge is the part of Size that Muster added for a rollout, as the driver recorded it with the size (Traits.RecordsSurge). It is
 	// used only where an external autoscaler owns the size, and is never more than what was added.
 	Surge int
 	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since, or it is recorded for a smaller size
@@ -161,8 +161,8 @@ type Group struct {
 	SurgeRecordStale bool
 	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
 	SurgePlanned PlannedSurge
-	// ProviderRolloutSurge is how many machines the cloud's own roll adds while it goes on, as far as that is more than may be unavailable;
-	// zero is none. Only plans need it.
+	// ProviderRolloutSurge is the number of machines that a running provider rollout adds beyond those that may be unavailable. Only plans
+	// need it.
 	ProviderRolloutSurge int
 	// Min and Max are the group's own limits as they are in the cloud, where it has any.
 	Min, Max int
@@ -187,8 +187,8 @@ type Group struct {
 	// Unfinished, when set, is what a provider rollout has left half-done that was cancelled or has failed: the cloud changes nothing else of
 	// the group until another one ends it, though every instance may be what is wanted.
 	Unfinished *Cause
-	// Deferred is what the group is not asked for yet because the cloud would refuse it as the group is, with what it waits for; nil for
-	// nothing. It is for people.
+	// Deferred names a change that is not requested yet, because the cloud would refuse it in the group's present state, and what it waits
+	// for. It is nil if there is none, and for users only.
 	Deferred *Cause
 	// State is the group's state in the cloud's own word, for people; empty where it has none. Nothing is decided by it.
 	State string
@@ -209,7 +209,7 @@ type Group struct {
 	// none did.
 	DeleteFailedAt time.Time
 	// ScaleUpFailedAt is when the cloud last gave up bringing requested machines, by the clock of Decide; zero if it did not, or has
-	// brought them since. Size is what the cloud is left with.
+	// brought them since. Size is the size after that.
 	ScaleUpFailedAt time.Time
 	// UnfulfilledCapacity is by how many machines the requested capacity is above Size, because the cloud gave up on them: it may bring
 	// them later with another change.
@@ -235,13 +235,13 @@ const (
 type Instance struct {
 	// ID is the cloud's name for it within the group, as Start wants it back.
 	ID string
-	// ProviderID is what its Node carries in spec.providerID.
+	// ProviderID is the spec.providerID of its Node.
 	ProviderID string
 	// UID identifies the instance among all that ever had its ID; empty where the cloud never gives an ID twice.
 	UID string
 	// Zone is the failure domain that it is in.
 	Zone string
-	// Template is what it was launched from; Content is empty when that is unknown.
+	// Template is the template that it was launched from. Its Content is empty if it is unknown.
 	Template Template
 	State    InstanceState
 	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, and no read shows that yet: the cloud
@@ -291,7 +291,7 @@ type Instance struct {
 	Node *Node
 }
 
-// Node is what the workload cluster says about one instance.
+// Node is the Node of one instance, as the workload cluster reports it.
 type Node struct {
 	// Name of the Node object; Joined is when it was made.
 	Name   string
@@ -303,7 +303,7 @@ type Node struct {
 	SkipRemediation bool
 	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.
 	Cordoned bool
-	// Evictable is what a drain that began now would find. It is known only while instances are chosen: of nodes that others cordoned, and
+	// Evictable predicts a drain that begins now. It is known only while instances are chosen: of nodes that others cordoned, and
 	// of those that Plan.Undecided names.
 	Evictable Evictable
 	// DrainStarted is when our drain of it began; zero when we do not drain it.
@@ -335,8 +335,8 @@ const (
 	EvictSome Evictable = "Some"
 )
 
-// freshness is how soon after its join a node turns Ready when all is well. A node that was last seen to turn within it
-// has never been Ready.
+// freshness is the time after its join within which a healthy node turns Ready. A node whose last change was within it has never been
+// Ready.
 const freshness = 10 * time.Second
 
 // Joining reports whether the node exists and has never been Ready, as far as can be told.
@@ -350,8 +350,7 @@ func (n *Node) Drained() bool {
 // CordonedByOthers reports whether the node is cordoned and not drained by us.
 func (n *Node) CordonedByOthers() bool { return n != nil && n.Cordoned && n.DrainStarted.IsZero() }
 
-// NodeCapacity is what each machine of the wanted template offers. An autoscaler needs it to scale a pool up that has no machine to look
-// at.
+// NodeCapacity is the capacity of each machine of the wanted template. An autoscaler needs it to scale a pool from zero.
 type NodeCapacity struct {
 	// CPUs is the number of virtual processors, MemoryMiB the memory, Pods the largest number of pods of a node. Zero is unknown.
 	CPUs, MemoryMiB, Pods int

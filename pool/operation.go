@@ -63,8 +63,8 @@ func (v *inputs) allowedDuringOperation(steps ...*Step) []*Step {
 	return steps
 }
 
-// deleteBackoff is how long after a failed deletion another one starts. The number of earlier failures is unknown, so that the pause is
-// that of a permanent failure: a dozen tries an hour.
+// deleteBackoff is the time between a failed deletion and the next one. The number of earlier failures is unknown, so that the pause is
+// that of a permanent failure: a dozen attempts an hour.
 const deleteBackoff = 5 * time.Minute
 
 // deleteMayRetry reports whether the back-off after a failed deletion of the group has ended.

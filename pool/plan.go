@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Plan is what the decision says about a pool: at most one step, who goes and why, what is waited for, and what is
-// refused.
+// Plan is the result of a decision: at most one step, the instances to remove with their causes, and what is waited for or refused.
 type Plan struct {
 	// Step is nil when there is nothing to do, or nothing that may be done yet.
 	Step *Step
-	// Waiting is what the pool waits for, most important first.
+	// Waiting lists the causes that the pool waits for, most important first.
 	Waiting []Cause
 	// Refused is why the object can't be followed until the user changes something.
 	Refused *Cause
@@ -30,7 +29,7 @@ type Plan struct {
 	Undecided []string
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
-	// Budget is what the rollout and every other step of Muster may take.
+	// Budget bounds the rollout and every other step of Muster.
 	Budget Budget
 	// Rollout says how far the replacement of instances has come.
 	Rollout Rollout
@@ -49,7 +48,7 @@ type InstanceDecision struct {
 // Wave is one round of a rollout: Targets go, and as many come.
 type Wave struct {
 	Targets []InstanceRef
-	// Surge is how many machines above the wanted number run meanwhile.
+	// Surge is the number of machines above the wanted number that run meanwhile.
 	Surge int
 	// LowestAvailable is the least number of machines that serve meanwhile.
 	LowestAvailable int
@@ -64,13 +63,13 @@ type Budget struct {
 	Available int
 	// MaxSurge and MaxUnavailable are the strategy's values for Desired, as numbers of machines.
 	MaxSurge, MaxUnavailable int
-	// Unavailable is how many of Desired do not serve, at least zero.
+	// Unavailable is the number of Desired that do not serve, at least zero.
 	Unavailable int
-	// Surge is how many machines above Desired there are or will be for the rollout.
+	// Surge is the number of machines above Desired that exist, or will exist, for the rollout.
 	Surge int
-	// Left is how many instances a rollout has still to replace.
+	// Left is the number of instances that a rollout has still to replace.
 	Left int
-	// Surplus is how many machines of the group go because it is larger than it may be, a surge of Muster's included.
+	// Surplus is the number of machines to remove because the group is larger than it may be, a surge of Muster's included.
 	Surplus int
 }
 
@@ -99,7 +98,7 @@ type Rollout struct {
 	State RolloutState
 	// Cause is why instances are replaced, or why none is, in one sentence with counts; zero when Done.
 	Cause Cause
-	// Left is how many instances are still to be replaced, Total how many the pool has.
+	// Left is the number of instances that are still to be replaced, Total the number of instances of the pool.
 	Left, Total int
 }
 
@@ -177,7 +176,7 @@ type Step struct {
 	Targets []InstanceRef
 	// Size is the group's size that CreateGroup and Resize ask for.
 	Size int
-	// Surge is how much of the group's size after this step was added for a rollout, where an external autoscaler owns the size. A driver
+	// Surge is the part of the group's size after this step that was added for a rollout, where an external autoscaler owns the size. A driver
 	// that can (Traits.RecordsSurge) records it beside the size and returns it as Group.Surge: in the same call if the cloud can do that,
 	// else after a size that is raised and before one that is lowered, so that a crash in between leaves too many machines and never too
 	// few.

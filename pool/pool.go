@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Desired is what the object asks for, translated once by the Kubernetes edge.
+// Desired is the desired state of a pool: the specification of its object, translated once by the Kubernetes edge.
 type Desired struct {
 	// Replicas is the number of machines that the pool should have. It is ignored while ReplicasManagedExternally is set and the
 	// group exists.
@@ -55,7 +55,7 @@ type Desired struct {
 	DeletePolicy DeletePolicy
 	// Seed tells pools apart, so that Random takes each of them in an order of its own. It never changes: the owner's ID.
 	Seed string
-	// Strategy is how Muster replaces stale instances, one by one. Nil leaves them to a provider rollout (Traits.ProviderRollout), and
+	// Strategy bounds the replacement of stale instances by Muster. Nil leaves them to a provider rollout (Traits.ProviderRollout), and
 	// where there is none they stay until they go for another reason.
 	Strategy *Strategy
 	// Rollback is true if the cloud reverts a failed provider rollout to what the group launched from: the rollout then points the group at
@@ -74,23 +74,24 @@ type Desired struct {
 	RolloutDisabled *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
-	// MinReady is how long a node must have been Ready to count as available.
+	// MinReady is the time for which a node must have been Ready to count as available.
 	MinReady time.Duration
-	// JoinDeadline is how long after its launch an instance that was never Ready counts as not serving; zero is DefaultJoinDeadline.
+	// JoinDeadline is the time after its launch from which an instance that was never Ready counts as not serving. Zero is
+	// DefaultJoinDeadline.
 	JoinDeadline time.Duration
-	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
-	// rollout; zero is DefaultProgressDeadline.
+	// ProgressDeadline is the time after its launch from which an instance of the wanted template that was never Ready halts the rollout. Zero
+	// is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
 	// Remediation, when set, asks for the replacement of instances whose nodes are unhealthy. RolloutPaused suspends it.
 	Remediation *Remediation
-	// RemediationHint is what a user can do about an instance without a node while Remediation is nil; empty if there is nothing.
+	// RemediationHint tells what a user can do about an instance without a node while Remediation is nil. It is empty if there is nothing.
 	RemediationHint string
 	// LostBootstrapData are the hashes of bootstrap data whose token is gone, so that no machine launched with it can join any more.
 	LostBootstrapData []string
 	// RotatedBootstrapData are the hashes of earlier bootstrap data that differs from the present data in its tokens alone, and whose tokens
 	// are kept alive: machines launched with it join as well.
 	RotatedBootstrapData []string
-	// TemplateHistoryLimit is how many template versions of distinct content are kept in all, the newest included, beside those in use.
+	// TemplateHistoryLimit is the number of template versions of distinct content to keep, the newest included, in addition to those in use.
 	// Zero is DefaultTemplateHistoryLimit; MinTemplateHistoryLimit is the least.
 	TemplateHistoryLimit int
 	// StepsInBackoff are steps that the cloud refused recently, with its words: they are not started again before their back-off has ended.
@@ -189,18 +190,18 @@ const (
 
 // Traits are facts about a cloud, as data, so that the decision needs to know no cloud.
 type Traits struct {
-	// Group is what the cloud calls its groups, for messages: "Auto Scaling group", "scale set".
+	// Group is the cloud's term for its groups, for messages: "Auto Scaling group", "scale set".
 	Group string
 	// GroupNamedBy is the object's field that names its group, where no other group can be the pool's; empty where an adoption gives it one
 	// of another name.
 	GroupNamedBy string
-	// Template is what it calls what machines are launched from: "launch template", "model".
+	// Template is its term for the configuration that machines are launched from: "launch template", "model".
 	Template string
-	// Prerequisites is what it calls what groups need beside their template, where they need anything: "node role", "role assignment".
+	// Prerequisites is its term for what groups need in addition to their template: "node role", "role assignment". It is empty for nothing.
 	Prerequisites string
-	// RemoveBatch is how many instances one step may name.
+	// RemoveBatch is the maximum number of instances that one step names.
 	RemoveBatch int
-	// StandbyBatch is how many EnterStandby may name, where they are fewer; zero where they are not.
+	// StandbyBatch is the maximum for EnterStandby, if it is lower than RemoveBatch; otherwise zero.
 	StandbyBatch int
 	// ProviderRollout is true if the cloud can replace stale instances by itself.
 	ProviderRollout bool

@@ -17,8 +17,8 @@ func providerRolloutCause(r *ProviderRollout, t Traits) Cause {
 }
 
 const (
-	// rollPause is how long after the end of a roll of the cloud's own that did not do what it should another one begins; it
-	// doubles with every failure in a row up to rollPauseMost.
+	// rolloutPause is the time between the end of a failed provider rollout and the start of the next one. It doubles with each failure in a
+	// row, up to maxRolloutPause.
 	rolloutPause, maxRolloutPause = 5 * time.Minute, 4 * time.Hour
 )
 

@@ -12,9 +12,9 @@ const nodeUnhealthy = "NodeUnhealthy"
 
 // Remediation asks for the replacement of instances whose nodes are unhealthy. It is for pools without a MachineHealthCheck.
 type Remediation struct {
-	// After is how long a node must have been unready.
+	// After is the time for which a node must have been unready.
 	After time.Duration
-	// MaxUnhealthy is how many of the wanted machines may be unhealthy at a time; while there are more, no machine is replaced, because the
+	// MaxUnhealthy is the number of wanted machines that may be unhealthy at a time. While more are, no machine is replaced, because the
 	// cause lies elsewhere. A percentage rounds down, to one at least.
 	MaxUnhealthy IntOrPercent
 }

@@ -13,7 +13,7 @@ import (
 // them to.
 type slow struct {
 	ideal
-	// boot is how long a machine takes to join; round is the time between two looks.
+	// boot is the time that a machine takes to join, round the time between two looks.
 	boot, round time.Duration
 	// bad contents make machines that never join; full is true if the cloud has no capacity now.
 	// failing is true if machines fail as soon as they are made.
@@ -60,7 +60,7 @@ func (c *slow) pass(t failer, d Desired) Plan {
 	return p
 }
 
-// seen is what a pass sees: no node while the workload cluster is away.
+// seen returns the observation of a pass: no node while the workload cluster is away.
 func (c *slow) seen() Observed {
 	o := copied(c.o)
 	for k := range o.Instances {
@@ -263,7 +263,7 @@ func TestRolloutInAHostileWorld(t *testing.T) {
 	})
 }
 
-// trouble is what users and the world do.
+// trouble applies changes by users and faults.
 func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 	switch rapid.IntRange(0, 14).Draw(t, fmt.Sprintf("trouble %d", k)) {
 	case 0:

@@ -314,7 +314,7 @@ func shuffle(id string) uint64 {
 	return sum ^ sum>>29
 }
 
-// ranks are what a member's loss costs; the first that holds tells its place.
+// ranks order members by the cost of their removal. The first that holds is the rank of a member.
 var ranks = []func(v *selection, m *member) bool{
 	func(_ *selection, m *member) bool { return m.reason == deletionRequested },
 	func(_ *selection, m *member) bool { return m.Marked && m.isDraining() },

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// status is what a plan reports beside its step.
+// status derives the report of a plan: everything but its step.
 type status struct {
 	in        *inputs
 	fleet     *classification

@@ -27,12 +27,11 @@ func (v IntOrPercent) down(of int) int {
 	return max(0, v.Value) * of / 100
 }
 
-// Strategy is how instances are replaced by our hand (strategy type RollingUpdate). Its order is Desired.DeletePolicy.
+// Strategy bounds the replacement of instances by Muster (strategy type RollingUpdate). Its order is Desired.DeletePolicy.
 type Strategy struct {
-	// MaxSurge is how many machines above the wanted number may exist; a percentage rounds up.
+	// MaxSurge is the number of machines that may exist above the wanted number. A percentage rounds up.
 	MaxSurge IntOrPercent
-	// MaxUnavailable is how many of the wanted number may be missing; a percentage rounds down, and it counts at most as
-	// the wanted number.
+	// MaxUnavailable is the number of wanted machines that may be missing, at most all of them. A percentage rounds down.
 	MaxUnavailable IntOrPercent
 	// SurgeField and UnavailableField name the object's fields, for messages.
 	SurgeField, UnavailableField string
@@ -97,11 +96,11 @@ const (
 type ProviderRollout struct {
 	ID    string
 	State ProviderRolloutState
-	// Template is what it rolls to; Content is empty when that is not known or not ours.
+	// Template is the target of the rollout. Its Content is empty if it is not known or not a template of Muster.
 	Template Template
 	// ByOthers is true if another client began it, to what the object asks for or for what it says nothing about.
 	ByOthers bool
-	// Percent is how far it is, from 0 to 100.
+	// Percent is the progress, from 0 to 100.
 	Percent int
 	// Reason is the cloud's own words on its state.
 	Reason string

@@ -164,13 +164,13 @@ func (v *steps) templateStep() *Step {
 	return templateStep(v.in.d, v.in.o, v.in.t)
 }
 
-// serves reports whether instances of a template are what is wanted and can join, so that no version is needed for new bootstrap data: its
-// data differs in the tokens alone, or no version is created for data alone.
+// serves reports whether instances of a template match the wanted content and can join, so that no version is needed for new bootstrap
+// data: its data differs in the tokens alone, or no version is created for data alone.
 func (v *steps) serves(t Template) bool {
 	return v.in.fits(t) && (v.in.t.SkipsDataOnlyVersions() || slices.Contains(v.in.d.RotatedBootstrapData, t.Data))
 }
 
-// fits reports whether instances of a template are what is wanted and can join.
+// fits reports whether instances of a template match the wanted content and can join.
 func (v *inputs) fits(t Template) bool { return t.Same(v.o.Wanted) && !v.dataLost(t) }
 
 // templateNotFound returns that the user-managed template does not exist, or nil.
@@ -200,7 +200,7 @@ func (v *steps) defaultStep() *Step {
 	return nil
 }
 
-// kept is how many versions of distinct content the history holds.
+// kept returns the number of versions of distinct content that the history holds.
 func (d Desired) kept() int {
 	if d.TemplateHistoryLimit == 0 {
 		return DefaultTemplateHistoryLimit
@@ -262,8 +262,7 @@ func inUse(list []Template, used map[string]bool) map[string]bool {
 	return contents
 }
 
-// identity is what a version counts as in the history. Of one whose content is not known nothing can be said but that it is
-// another.
+// identity returns the key of a version in the history: its content. A version of unknown content has a key of its own.
 func (t Template) identity() string {
 	if t.Content == "" {
 		return "ref " + t.Ref

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// blockedDrainLimit is how long a drain of surplus may be blocked before another instance goes in its place. Budgets often allow an
-	// eviction a few minutes later, when evicted pods run elsewhere.
+	// blockedDrainLimit is the time for which a drain of surplus may be blocked before another instance is removed instead. Budgets often
+	// allow an eviction a few minutes later, when evicted pods run elsewhere.
 	blockedDrainLimit = 10 * time.Minute
-	// abandonedFor is how long after that the instance is surplus only if no other one can be drained: uncordoned, it may look drainable and
-	// be blocked again.
+	// abandonedFor is the time after that during which the instance is surplus only if no other one can be drained. Uncordoned, it may look
+	// drainable and be blocked again.
 	abandonedFor = 24 * time.Hour
-	// maxUndecided bounds of how many nodes the pods are read for one choice.
+	// maxUndecided is the maximum number of nodes whose pods are read for one choice.
 	maxUndecided = 20
 )
 

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// refillAfter is how long a group rests with fewer instances than its size before the size is requested again: a list of instances may
-	// be newer than the size, and lack what another client has just removed.
+	// refillAfter is the time for which a group rests with fewer instances than its size before the size is requested again. A list of
+	// instances may be newer than the size, and lack an instance that another client has just removed.
 	refillAfter = time.Minute
-	// launchDeadline is how long the launch of an instance may take until it is reported as overdue. Clouds launch within minutes, or report
-	// why they do not.
+	// launchDeadline is the time after which a missing instance is reported as overdue. Clouds launch within minutes, or report why they do
+	// not.
 	launchDeadline = 10 * time.Minute
 )
 

@@ -110,7 +110,7 @@ func UpgradeOf(current, wanted, controlPlane Version) Upgrade {
 	return u
 }
 
-// UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time,
+// UpgradePath leads a node group from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time,
 // and never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.
 type UpgradePath struct {
 	// Current is the version that the group runs, Wanted the one that the user asks for.

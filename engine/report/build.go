@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// facts are what all conditions of one report are made from.
+// facts are the inputs of all conditions of one report.
 type facts struct {
 	d      pool.Desired
 	out    engine.Outcome

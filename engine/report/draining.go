@@ -17,7 +17,7 @@ func draining(f facts) *Condition {
 	return nil
 }
 
-// blocked is what keeps a drain from ending, or nothing.
+// blocked returns what keeps a drain from ending; empty if nothing does.
 func blocked(f facts) string {
 	if c := draining(f); c != nil && c.Reason == pool.DrainBlocked {
 		return c.Message

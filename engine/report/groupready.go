@@ -124,7 +124,8 @@ func starved(f facts) *Condition {
 	return c
 }
 
-// trouble is what keeps the group from its shape for a while, or for good. A rollout is reported with the machines.
+// trouble returns the condition of a group that cannot get its specified fields or size, for a while or for good. A rollout is reported
+// with the machines.
 func trouble(f facts, g *pool.Group) *Condition {
 	switch {
 	case len(g.Unchangeable) > 0:
@@ -137,7 +138,7 @@ func trouble(f facts, g *pool.Group) *Condition {
 	return nil
 }
 
-// caveats are what a user should know of changes that the cloud may refuse or has refused.
+// caveats returns the warnings about changes that the cloud may refuse or has refused.
 func caveats(f facts) string {
 	text := ""
 	for _, caveat := range f.o.Caveats {

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// grounds are what Ready may say, most important first: refusals come before what is being done, causes before effects.
+// grounds are the sources of Ready, most important first: refusals before steps in progress, causes before effects.
 var grounds = []func(facts) *Condition{groupRefused, templateRefused, needsRefused, otherRefused, rolloutHalted, groupReady, templateReady,
 	needsReady, instancesReady}
 
@@ -72,7 +72,7 @@ func sentence(f facts, c *Condition) string {
 	return text
 }
 
-// first is what is in the way according to the condition that Ready has its reason from.
+// first returns the obstacle that the condition names from which Ready has its reason.
 func first(f facts, c *Condition) string {
 	waiting := f.out.Plan.Waiting
 	switch {
@@ -84,7 +84,7 @@ func first(f facts, c *Condition) string {
 	return c.Message
 }
 
-// others are what is wrong beside that: what is refused, a rollout that does not go on, a drain that does not end.
+// others returns the further obstacles: refused steps, a rollout that does not continue, a drain that does not end.
 func others(f facts, c *Condition) []string {
 	var list []string
 	if refused := f.out.Plan.Refused; refused != nil {

@@ -52,13 +52,13 @@ type Event struct {
 
 // Counts are observed numbers. A nil count is unknown.
 type Counts struct {
-	// Desired is how many instances the pool should have now.
+	// Desired is the number of instances that the pool should have now.
 	Desired int
-	// Current is how many it has: every instance of the group that is not on its way out.
+	// Current is the number that it has: every instance of the group that is not being removed.
 	Current *int
-	// Ready is how many of them have a Ready node.
+	// Ready is the number of them that have a Ready node.
 	Ready *int
-	// UpToDate is how many of them were launched from the wanted template.
+	// UpToDate is the number of them that were launched from the wanted template.
 	UpToDate *int
 }
 
@@ -112,7 +112,7 @@ type Report struct {
 	Instances   []Instance
 	// Size is the group's own size, which becomes spec.replicas of the core object where an external autoscaler owns the size.
 	Size *int
-	// Capacity is what each machine of the wanted template offers; nil where that is not known now.
+	// Capacity is the capacity of each machine of the wanted template; nil if it is not known now.
 	Capacity *pool.NodeCapacity
 	// ResolvedLookups are look-ups to be kept on the object.
 	ResolvedLookups map[string]string

@@ -99,7 +99,8 @@ func leftovers(f facts) string {
 	return ""
 }
 
-// lacks is what the newest template lacks, in one word, or nothing. New bootstrap data is no lack: a rotated token changes no machine.
+// lacks returns, in one word, what the newest template lacks; empty if nothing. New bootstrap data does not count: a rotated token changes
+// no machine.
 func lacks(f facts) string {
 	latest, wanted := f.o.Latest(), f.o.Wanted
 	switch {

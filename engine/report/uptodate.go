@@ -52,7 +52,7 @@ func progress(f facts, text string) *Condition {
 	}
 }
 
-// rollout is what a rollout does or waits for, beside another cause.
+// rollout returns the sentence on a rollout that is added to another cause: what it does or waits for.
 func rollout(f facts) string {
 	if roll := f.out.Plan.Rollout; roll.Cause.Message != "" {
 		return "; " + roll.Cause.Message
@@ -73,8 +73,8 @@ func unread(issues []pool.Cause) string {
 	return text
 }
 
-// current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still
-// to come.
+// current returns the condition while all machines are as current as possible: a version that the control plane does not serve yet is
+// still to come.
 func current(f facts, text string) *Condition {
 	waits := func(issue pool.Cause) bool { return issue.Reason == pool.ControlPlaneUpgradePending }
 	if at := slices.IndexFunc(f.o.Issues, waits); at >= 0 {
