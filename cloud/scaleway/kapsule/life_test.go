@@ -458,9 +458,20 @@ func TestAdoption(t *testing.T) {
 			!has(o.Caveats, "DefaultSurge") {
 			t.Errorf("want the pool with its nodes, and its upgrade policy to be changed, got %+v, caveats %v", o.Group, o.Caveats)
 		}
-		w.target.Owner.GroupName = "other"
-		if o := w.observe(); o.Unowned == nil || o.Unowned.OfCluster {
-			t.Errorf("want another object's pool not offered, got %+v", o.Unowned)
+		theirs("pool", "team-b", "pool")
+		asked := domain.Adoption{Namespace: "default", Grants: []domain.AdoptionGrant{
+			{Name: "all", Accounts: []string{scaleway.ProjectID}, Groups: []string{"*/*"}}}}
+		for group, tags := range map[string]string{
+			"other": "caps-namespace=default, caps-scalewaymanagedmachinepool=other",
+			"pool":  "caps-namespace=team-b, caps-scalewaymanagedmachinepool=pool",
+		} {
+			w.target.Owner.GroupName, asked.Name = group, group
+			o, want := w.observe(), domain.Desired{Adopt: asked, Replicas: 2}
+			plan := domain.Decide(want, o, w.driver.Traits(), time.Now())
+			if o.Unowned == nil || o.Unowned.OfCluster || plan.Refused == nil || plan.Refused.Reason != domain.AdoptionNotAllowed ||
+				!strings.Contains(plan.Refused.Message, tags) {
+				t.Errorf("%s: want another object's pool not offered, whatever a grant allows, got %+v, %+v", group, o.Unowned, plan.Refused)
+			}
 		}
 	})
 }

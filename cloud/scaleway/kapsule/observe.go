@@ -1,6 +1,7 @@
 package kapsule
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scaleway/scaleway-sdk-go/api/k8s/v1"
@@ -44,6 +45,7 @@ func (r *reader) unowned() *pool.Unowned {
 	out := r.t.ownership(read).Unowned(r.t.name)
 	if out != nil {
 		out.Resources, out.OfCluster = []string{out.Group}, r.t.byProvider(read.pool.Tags)
+		out.FormerOwner = cmp.Or(out.FormerOwner, r.t.otherObject(read.pool.Tags))
 	}
 	return out
 }

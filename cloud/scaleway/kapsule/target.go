@@ -107,6 +107,21 @@ func (t target) byProvider(tags []string) bool {
 	return tag(scalewayv1.TagNamespace) == t.Owner.Namespace && tag(scalewayv1.TagPool) == t.Owner.Name
 }
 
+// otherObject returns the tags of the ecosystem's provider that name another object than the target's; empty if there are none. No grant
+// reaches such a pool, because it is that object's.
+func (t target) otherObject(tags []string) string {
+	var named []string
+	for _, key := range []string{scalewayv1.TagNamespace, scalewayv1.TagPool} {
+		if value := tagOf(tags)(key); value != "" {
+			named = append(named, key+between+value)
+		}
+	}
+	if t.byProvider(tags) {
+		return ""
+	}
+	return strings.Join(named, ", ")
+}
+
 // ownership returns what decides whether the pool may be changed.
 func (t target) ownership(read poolRead) driverkit.Ownership {
 	o := driverkit.Ownership{
