@@ -15,8 +15,8 @@ const (
 	idleShare      = 10
 	// busyFor is how long after a call a sweep is busy.
 	busyFor = time.Second
-	// keptFor is how long a key stays registered after it was asked for: longer than the time between two looks at an idle pool.
-	keptFor = 5 * time.Minute
+	// DefaultKept is how long a key stays registered after it was asked for: longer than the time between two looks at an idle pool.
+	DefaultKept = 5 * time.Minute
 	// listAgain is the time after which a listing that was denied is tried again, and after which one may answer first requests again.
 	listAgain = 10 * time.Minute
 	// failedAgain is the time after which a listing that failed is tried again; it doubles with each failure in a row, up to listAgain.
@@ -50,6 +50,8 @@ type Options[V any] struct {
 	MostWeight int
 	// Collect is how long requests that come together are collected. Default: DefaultCollect.
 	Collect time.Duration
+	// Kept is how long a key stays registered after it was asked for. Default: DefaultKept.
+	Kept time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
@@ -110,6 +112,9 @@ func New[V any](o Options[V]) *Sweep[V] {
 	}
 	if o.Collect == 0 {
 		o.Collect = DefaultCollect
+	}
+	if o.Kept == 0 {
+		o.Kept = DefaultKept
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -267,7 +272,7 @@ func (s *Sweep[V]) keep(key string, answer Answer[V], writes uint64) {
 // expire drops the keys that no pool has asked for in a while. The lock is held.
 func (s *Sweep[V]) expire(now time.Time) {
 	for key, e := range s.entries {
-		if e.reading == nil && now.Sub(e.asked) > keptFor && now.Sub(e.answer.At) > keptFor {
+		if e.reading == nil && now.Sub(e.asked) > s.o.Kept && now.Sub(e.answer.At) > s.o.Kept {
 			delete(s.entries, key)
 		}
 	}

@@ -18,8 +18,8 @@ const (
 	// kapsuleVersion is the version of the control plane and of its pools, kapsuleCreated how long a cluster takes at most to be created.
 	kapsuleVersion = "1.34.1"
 	kapsuleCreated = time.Minute
-	// sharedKapsule is how many requests a pass over one of six pools of a cluster may cost: three lists are shared.
-	sharedKapsule = 0.6
+	// sharedKapsule is how many requests a pass over one of six pools of a cluster may cost: two lists are shared.
+	sharedKapsule = 0.4
 )
 
 // kapsulePools are pools of Kapsule of one cluster. They keep their node type: a change is one of their labels.

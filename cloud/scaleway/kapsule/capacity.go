@@ -103,21 +103,36 @@ func (r *reader) mayHave(ctx context.Context, size int) error {
 		return tooMany("the pool would have %d nodes, and a placement group holds %d: ask for fewer, or remove spec.placementGroupID in another "+
 			"pool", size, placementMost)
 	}
-	all, kind := size, r.memory.read.Doc.Type
+	all := size
 	for _, p := range r.memory.read.Pools {
 		if p.Name != r.t.name {
 			all += int(p.Size)
 		}
 	}
+	if most := r.maxNodes(ctx); most == 0 || all <= most {
+		return nil
+	}
+	if err := r.readDocument(ctx, 0, &r.memory.read); err != nil { // its type may have changed
+		return err
+	}
+	if most := r.maxNodes(ctx); most > 0 && all > most {
+		return tooMany("the pool would have %d nodes and the cluster %d, and a control plane of type %s has at most %d: ask for fewer, or "+
+			"change the type of the control plane", size, all, r.memory.read.Doc.Type, most)
+	}
+	return nil
+}
+
+// maxNodes returns how many nodes the cluster may have; zero if that is unknown.
+func (r *reader) maxNodes(ctx context.Context) int {
+	kind := r.memory.read.Doc.Type
 	text, err := r.resolver().Resolve(ctx, cache.Question{Kind: "cluster-type", Inputs: kind, Good: cache.NotEmpty,
 		Ask: func(ctx context.Context) (string, error) {
 			most, err := r.c.MaxNodes(ctx, kind)
 			return strconv.Itoa(most), err
 		}})
-	most, unknown := strconv.Atoi(text)
-	if err == nil && unknown == nil && most > 0 && all > most {
-		return tooMany("the pool would have %d nodes and the cluster %d, and a control plane of type %s has at most %d: ask for fewer, or "+
-			"change the type of the control plane", size, all, kind, most)
+	if err != nil {
+		return 0
 	}
-	return nil
+	most, _ := strconv.Atoi(text) // zero for an answer that is no number
+	return most
 }

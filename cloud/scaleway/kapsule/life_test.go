@@ -342,39 +342,6 @@ func TestRequestsOfTheirOwn(t *testing.T) {
 	})
 }
 
-// TestIdle: ten pools of a cluster at rest cost three reads together, and no write.
-func TestIdle(t *testing.T) {
-	inWorld(t, scaleway.Options{}, func(w *world) {
-		const pools, passes = 10, 20
-		var all []world
-		for n := range pools {
-			one := *w
-			one.target.Spec = managedPool()
-			name := fmt.Sprintf("pool-%d", n)
-			one.target.Owner.Name, one.target.Owner.ID, one.target.Spec.Name = name, name+"-id", name
-			one.create(1)
-			one.target.MaxAge = 20 * time.Second
-			one.target.Remembered = one.observe().ResolvedLookups
-			all = append(all, one)
-		}
-		sent := w.sent(func() {
-			for range passes {
-				<-time.After(100 * time.Second)
-				for i := range all {
-					if o := all[i].observe(); len(o.Group.Drift) > 0 || len(o.Instances) != 1 {
-						t.Fatalf("want a pool at rest, got %+v", o)
-					}
-				}
-			}
-		})
-		if each := float64(len(sent)) / (pools * passes); each > 0.3 || slices.ContainsFunc(sent, func(op string) bool {
-			return !strings.HasPrefix(op, "List")
-		}) {
-			t.Errorf("want at most 0.3 reads a pass and no write, got %.2f of %v", each, sent[:min(len(sent), 6)])
-		}
-	})
-}
-
 // TestPlaceThatIsNone: a cluster that can't exist is named, and a pool that was never created there can be deleted.
 func TestPlaceThatIsNone(t *testing.T) {
 	inWorld(t, scaleway.Options{}, func(w *world) {

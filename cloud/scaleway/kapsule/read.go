@@ -2,6 +2,7 @@ package kapsule
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/scaleway/scaleway-sdk-go/api/k8s/v1"
@@ -67,34 +68,70 @@ func (r *reader) forget() {
 
 // read reads the pool unless the last read is new enough for the pass.
 func (r *reader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
-		return nil
+	switch {
+	case !driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge):
+		return r.readAgain(ctx, r.t.MaxAge)
+	case r.memory.read.depends(r.t.KubernetesVersion):
+		return r.readDocument(ctx, r.t.MaxAge, &r.memory.read)
 	}
-	return r.readAgain(ctx, r.t.MaxAge)
+	return nil
 }
 
 func (r *reader) readAgain(ctx context.Context, maxAge time.Duration) error {
-	all, at, err := r.c.Cluster(ctx, r.t.cluster.Name, maxAge)
+	read, err := r.readCluster(ctx, maxAge)
+	if err == nil && read.depends(r.t.KubernetesVersion) {
+		err = r.readDocument(ctx, maxAge, &read)
+	}
 	if err != nil {
 		return err
 	}
-	read := poolRead{Cluster: all, at: at}
-	for _, p := range all.Pools {
-		if p.Name == r.t.name {
-			read.pool = p
-		}
-	}
 	if read.pool != nil {
-		read.nodes = r.nodesOf(all.Nodes, read.pool.ID, at)
 		r.memory.read, r.memory.created = read, time.Time{}
 		return nil
 	}
-	read.named = r.namedIn(all)
-	if err := driverkit.NotYetShown("pool "+r.t.name, r.memory.created, r.now, visibleWithin); err != nil && all.Doc != nil {
+	read.named = r.namedIn(read.Pools)
+	if err := driverkit.NotYetShown("pool "+r.t.name, r.memory.created, r.now, visibleWithin); err != nil && read.Doc != nil {
 		r.memory.read = poolRead{}
 		return err
 	}
 	r.memory.read = read
+	return nil
+}
+
+// readCluster reads the pool and its nodes with those of the cluster.
+func (r *reader) readCluster(ctx context.Context, maxAge time.Duration) (poolRead, error) {
+	all, at, err := r.c.Cluster(ctx, r.t.cluster.Name, maxAge)
+	read := poolRead{Cluster: all, at: at}
+	for _, p := range all.Pools {
+		if p.Name == r.t.name {
+			read.pool = p
+			read.nodes = r.nodesOf(all.Nodes, p.ID, at)
+		}
+	}
+	return read, err
+}
+
+// depends reports whether the version of the control plane decides what is wanted: for a pool to create, or to upgrade to a version.
+func (r poolRead) depends(version string) bool {
+	asked, _ := pool.ParseVersion(version)
+	return r.Doc != nil && (r.pool == nil || asked.Known() && asked.Compare(r.version()) > 0)
+}
+
+// readDocument sets the cluster itself, no older than maxAge. It returns a conflict if another cluster has the name by now.
+func (r *reader) readDocument(ctx context.Context, maxAge time.Duration, read *poolRead) error {
+	if !read.DocAt.Before(r.now) || driverkit.Reusable(read.DocAt, r.now, maxAge) {
+		return nil
+	}
+	is, at, err := r.c.Document(ctx, r.t.cluster.Name, maxAge)
+	switch {
+	case err != nil:
+		return err
+	case is == nil || is.ID != read.Doc.ID:
+		r.forget()
+		return &cloud.Error{Kind: cloud.Conflict, Code: "ClusterReplaced",
+			Message: fmt.Sprintf("cluster %s was deleted or replaced while it was read: it is read again", r.t.cluster.Name)}
+	}
+	read.Doc, read.DocAt = is, at
 	return nil
 }
 
@@ -118,10 +155,10 @@ func (r *reader) nodesOf(all []*k8s.Node, poolID string, at time.Time) (out []no
 
 // namedIn looks for the pool that the object names, if that is another than its own. One of another cluster is not read: it can't be the
 // pool's, whose place its cluster tells.
-func (r *reader) namedIn(all session.Cluster) driverkit.NamedGroup {
+func (r *reader) namedIn(pools []*k8s.Pool) driverkit.NamedGroup {
 	out := driverkit.NamedGroup{ID: r.t.GroupID}
 	name := r.t.namedPool()
-	for _, p := range all.Pools {
+	for _, p := range pools {
 		if name == "" || p.Name != name {
 			continue
 		}

@@ -235,6 +235,12 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if err := w.memory.read.scaling(); err != nil {
 		return err
 	}
+	if err := w.readDocument(ctx, 0, &w.memory.read); err != nil {
+		return err
+	}
+	if want, err = w.desire(); err != nil || !want.upgrades() {
+		return err
+	}
 	return w.send(ctx, session.Request{Operation: "UpgradePool", Method: http.MethodPost, Path: poolPath(is) + "/upgrade",
 		Body: doc{memberVersion: want.doc[memberVersion]}})
 }

@@ -19,33 +19,48 @@ const (
 	pageSize = 100
 	// pagesMost bounds the requests for one list: a cluster has at most 500 nodes, and a page at least one.
 	pagesMost = 1000
+	// documentAge is how old the document of a cluster may be when its pools and nodes are read: only its ID is needed for that. Decisions that
+	// depend on its version or type read a newer one.
+	documentAge = 30 * time.Minute
 	// listAgain is how often a list is read again that changed between its pages.
 	listAgain = 3
 )
 
 // Cluster is a cluster with its pools and nodes, shared by all pools. It must not be changed.
 type Cluster struct {
+	// Doc is the cluster itself. It was read at DocAt, at most documentAge before its pools and nodes.
 	Doc   *k8s.Cluster
+	DocAt time.Time
 	Pools []*k8s.Pool
 	Nodes []*k8s.Node
 	// Skew is the time by which the cloud's clock is ahead.
 	Skew time.Duration
 }
 
-// Cluster returns the cluster of a name in the project and region, and when it was read; one with a nil Doc if there is none. maxAge is
-// as in cloud.Target.
+// Cluster returns the cluster of a name in the project and region, and when its pools and nodes were read; one with a nil Doc if there is
+// none. maxAge is as in cloud.Target, and applies to pools and nodes.
 func (s *Session) Cluster(ctx context.Context, name string, maxAge time.Duration) (Cluster, time.Time, error) {
 	answer, err := s.clusters.Get(ctx, name, maxAge)
 	return answer.Value, answer.At, err
 }
 
-// Touch is called before and after a write to a cluster or one of its pools: what was read of them before is out of date.
+// Document returns the cluster of a name itself, and when it was read; nil if there is none.
+func (s *Session) Document(ctx context.Context, name string, maxAge time.Duration) (*k8s.Cluster, time.Time, error) {
+	answer, err := s.documents.Get(ctx, name, maxAge)
+	return answer.Value, answer.At, err
+}
+
+// Touch is called before and after a write to a pool: what was read before of the pools and nodes of its cluster is out of date.
 func (s *Session) Touch(cluster string) { s.clusters.Touch(cluster) }
 
-// readClusters reads clusters one by one. One that does not exist is left out.
+// readClusters reads the pools and nodes of clusters, one cluster after another. A cluster that does not exist is left out.
 func (s *Session) readClusters(ctx context.Context, names []string, found func(string, Cluster)) error {
 	for _, name := range names {
-		is, err := s.readCluster(ctx, name)
+		begun := s.now()
+		is, err := s.readCluster(ctx, name, documentAge)
+		if err == nil && len(is.Pools) == 0 && is.DocAt.Before(begun) {
+			is, err = s.readCluster(ctx, name, 0) // since then the cluster may have been created, deleted or replaced
+		}
 		if err != nil {
 			return err
 		}
@@ -56,37 +71,52 @@ func (s *Session) readClusters(ctx context.Context, names []string, found func(s
 	return nil
 }
 
-// readCluster finds a cluster by its name, and reads its pools before its nodes: a node that is listed has its pool then.
-func (s *Session) readCluster(ctx context.Context, name string) (out Cluster, err error) {
-	var skew time.Duration
-	named, err := listed(ctx, s, "ListClusters", "/clusters", url.Values{"name": {name}, "project_id": {s.Project}}, &skew,
-		func(c *k8s.Cluster) string { return c.ID })
-	if err != nil {
+// readCluster reads a cluster no older than maxAge, and then its pools before its nodes: a node that is listed has its pool then. Doc is nil
+// if there is no such cluster.
+func (s *Session) readCluster(ctx context.Context, name string, maxAge time.Duration) (out Cluster, err error) {
+	if out.Doc, out.DocAt, err = s.Document(ctx, name, maxAge); err != nil || out.Doc == nil {
 		return out, err
 	}
-	for _, c := range named {
-		switch {
-		case c.Name != name: // the filter may match parts of names
-		case out.Doc != nil:
-			return out, cloud.Invalidf("spec.clusterName", "project %s has two clusters with the name %q in %s: rename one of them", s.Project, name,
-				s.Region)
-		default:
-			out.Doc = c
-		}
-	}
-	if out.Doc == nil {
-		return out, nil
-	}
-	out.Skew = skew
 	path := "/clusters/" + url.PathEscape(out.Doc.ID)
-	out.Pools, err = listed(ctx, s, "ListPools", path+"/pools", url.Values{}, nil, func(p *k8s.Pool) string { return p.ID })
+	out.Pools, err = listed(ctx, s, "ListPools", path+"/pools", url.Values{}, &out.Skew, func(p *k8s.Pool) string { return p.ID })
 	if err == nil {
 		out.Nodes, err = listed(ctx, s, "ListNodes", path+"/nodes", url.Values{}, nil, func(n *k8s.Node) string { return n.ID })
 	}
 	if Absent(err) {
-		return Cluster{}, nil // it went between the lists
+		return Cluster{DocAt: out.DocAt}, nil
 	}
 	return out, err
+}
+
+// readDocuments finds clusters by their names. A cluster that does not exist is left out.
+func (s *Session) readDocuments(ctx context.Context, names []string, found func(string, *k8s.Cluster)) error {
+	for _, name := range names {
+		is, err := s.readDocument(ctx, name)
+		if err != nil {
+			return err
+		}
+		if is != nil {
+			found(name, is)
+		}
+	}
+	return nil
+}
+
+// readDocument finds a cluster by its name; nil if there is none.
+func (s *Session) readDocument(ctx context.Context, name string) (found *k8s.Cluster, err error) {
+	named, err := listed(ctx, s, "ListClusters", "/clusters", url.Values{"name": {name}, "project_id": {s.Project}}, nil,
+		func(c *k8s.Cluster) string { return c.ID })
+	for _, c := range named {
+		switch {
+		case c.Name != name: // the filter may match parts of names
+		case found != nil:
+			return nil, cloud.Invalidf("spec.clusterName", "project %s has two clusters with the name %q in %s: rename one of them", s.Project, name,
+				s.Region)
+		default:
+			found = c
+		}
+	}
+	return found, err
 }
 
 // listed reads a list to its end, the oldest first: what is created meanwhile comes last. Pages are counted from the beginning, so that a

@@ -2,10 +2,12 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/muster-project/muster/cloud"
 )
@@ -71,6 +73,56 @@ func TestClusterByName(t *testing.T) {
 	s, _ = over(t, reply{body: clustersPage}, gone)
 	if is, _, err := s.Cluster(t.Context(), "managed", 0); err != nil || is.Doc != nil {
 		t.Errorf("want a cluster gone that went between the lists, got %+v, %v", is.Doc, err)
+	}
+}
+
+// TestClusterIsReadRarely: pools and nodes are read without the cluster for half an hour, unless their cluster is gone, empty or missing: it
+// may be another one by then.
+func TestClusterIsReadRarely(t *testing.T) {
+	t.Parallel()
+	pools, none, empty := names("pools", 1, 0, 1), names("nodes", 0, 0, 0), names("pools", 0, 0, 0)
+	cluster, other := reply{body: clustersPage}, reply{body: strings.ReplaceAll(clustersPage, "c1", "c2")}
+	gone := reply{status: 404, body: `{"type":"not_found","resource":"cluster"}`}
+	noCluster := names("clusters", 0, 0, 0)
+	for _, c := range []struct {
+		reason string
+		wait   time.Duration
+		before []reply
+		after  []reply
+		id     string
+	}{
+		{"it is the same", documentAge, []reply{cluster, pools, none}, []reply{pools, none}, "c1"},
+		{"it was read long ago", documentAge + time.Second, []reply{cluster, pools, none}, []reply{cluster, pools, none}, "c1"},
+		{"it is gone", time.Minute, []reply{cluster, pools, none}, []reply{gone, noCluster}, ""},
+		{"it is gone, and its lists are empty", time.Minute, []reply{cluster, pools, none}, []reply{empty, none, noCluster}, ""},
+		{"another one has its name", time.Minute, []reply{cluster, pools, none}, []reply{gone, other, pools, none}, "c2"},
+		{"another one has its name, and the lists of the former are empty", time.Minute, []reply{cluster, pools, none},
+			[]reply{empty, none, other, pools, none}, "c2"},
+		{"it was missing", time.Minute, []reply{noCluster}, []reply{other, pools, none}, "c2"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := &script{replies: slices.Concat(c.before, c.after)}
+			sessions, err := New(Options{Base: sent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := sessions.Of(view())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := s.Cluster(t.Context(), "managed", 0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.wait)
+			is, _, err := s.Cluster(t.Context(), "managed", 0)
+			id := ""
+			if is.Doc != nil {
+				id = is.Doc.ID
+			}
+			if err != nil || id != c.id || len(sent.asked) != len(sent.replies) {
+				t.Errorf("%s: want cluster %q after %d requests, got %q after %v, %v", c.reason, c.id, len(sent.replies), id, sent.asked, err)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scaleway/scaleway-sdk-go/api/k8s/v1"
 	"github.com/scaleway/scaleway-sdk-go/scw"
 	"github.com/scaleway/scaleway-sdk-go/validation"
 
@@ -48,10 +49,11 @@ type Session struct {
 	// Region and Project are those of the clusters.
 	Region, Project string
 
-	client   *scw.Client
-	identity string
-	now      func() time.Time
-	clusters *sweep.Sweep[Cluster]
+	client    *scw.Client
+	identity  string
+	now       func() time.Time
+	documents *sweep.Sweep[*k8s.Cluster]
+	clusters  *sweep.Sweep[Cluster]
 }
 
 // Sessions makes the session of each identity, project and region once. It is safe for concurrent use.
@@ -135,6 +137,7 @@ func (s *Sessions) build(at place, identity *scalewayv1.IdentityView) (*Session,
 	if err != nil {
 		return nil, unusable(identity, "", "is refused by Scaleway's client") // the text may quote what the Secret holds
 	}
+	out.documents = sweep.New(sweep.Options[*k8s.Cluster]{Some: out.readDocuments, Kept: documentAge, Now: s.options.Now})
 	out.clusters = sweep.New(sweep.Options[Cluster]{Some: out.readClusters, Now: s.options.Now})
 	return out, nil
 }
