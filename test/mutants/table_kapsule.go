@@ -47,4 +47,12 @@ var kapsuleTable = []Mutation{
 		Kapsule, []string{"TestDeletedDuringUpgrade"},
 		`return r.upgrading() && (n.CreatedAt == nil`,
 		`return r.upgrading() && !mutated("nodes of a running upgrade taken for new") && (n.CreatedAt == nil`),
+	one("control plane read long ago decides", kapsuleRead, "has an upgrade rest on a control plane that was read half an hour ago",
+		Kapsule, []string{"TestClusterIsReadWhereItDecides"},
+		`return r.Doc != nil && (`,
+		`return r.Doc != nil && !mutated("control plane read long ago decides") && (`),
+	one("pool of another object granted", kapsuleTarget, "lets a grant give a pool that the ecosystem's provider made for another object",
+		Kapsule, []string{"TestAdoption"},
+		`	if t.byProvider(tags) {`,
+		`	if t.byProvider(tags) || mutated("pool of another object granted") {`),
 }
