@@ -109,7 +109,7 @@ func azureManagedSurroundings(t *testing.T) []client.Object {
 	}
 	of := ref(aksv1.ManagedControlPlaneKind, "c")
 	return append(passtest.Around(of, of, ref(aksv1.AzureManagedMachinePoolKind, "p")), control,
-		passtest.Definition("azuremanagedcontrolplanes"))
+		passtest.Definition("azuremanagedcontrolplanes", "v1beta1"))
 }
 
 func newAzureManagedWorld(t *testing.T, objects ...client.Object) *azureManagedWorld {

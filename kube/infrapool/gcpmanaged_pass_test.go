@@ -107,7 +107,8 @@ func gcpManagedSurroundings(t *testing.T) []client.Object {
 	}
 	return append(passtest.Around(ref(gcpv1.ManagedClusterKind, "c"), ref(gcpv1.ManagedControlPlaneKind, "cp"),
 		ref(gcpv1.GCPManagedMachinePoolKind, "p")),
-		infra, described(t, planeText), passtest.Definition("gcpmanagedclusters"), passtest.Definition("gcpmanagedcontrolplanes"),
+		infra, described(t, planeText), passtest.Definition("gcpmanagedclusters", "v1beta1"),
+		passtest.Definition("gcpmanagedcontrolplanes", "v1beta1"),
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"},
 			Data: map[string][]byte{"credentials": []byte(`{"type": "authorized_user"}`)}})
 }

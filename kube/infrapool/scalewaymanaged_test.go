@@ -129,6 +129,39 @@ func TestScalewayPlaces(t *testing.T) {
 	}
 }
 
+// TestScalewayReplicasAboveMaximum holds that a pool is not created with another size than its MachinePool asks for, and that the replicas of
+// one that was created follow the autoscaler.
+func TestScalewayReplicasAboveMaximum(t *testing.T) {
+	t.Parallel()
+	const bounds = "scaling: {autoscaling: true, maxSize: 3}"
+	for _, c := range []struct {
+		why, spec string
+		replicas  *int32
+		refused   bool
+	}{
+		{"within", bounds, new(int32(3)), false},
+		{"above", bounds, new(int32(4)), true},
+		{"the default of 1", "scaling: {autoscaling: true, maxSize: 0}", nil, true},
+		{"created before", "providerID: x, " + bounds, new(int32(4)), false},
+		{"no autoscaler", "scaling: {maxSize: 3}", new(int32(4)), false},
+		{"no maximum", "scaling: {autoscaling: true}", new(int32(4)), false},
+	} {
+		o, in := &scalewayv1.ScalewayManagedMachinePool{}, scalewayInputs(t)
+		decode(t, "{"+c.spec+"}", &o.Spec)
+		in.MachinePool = &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Name: "mp"}}
+		in.MachinePool.Spec.Replicas = c.replicas
+		got, err := scalewaymanaged.Adapter{}.Translate(o, in)
+		if err != nil || c.refused != (got.CreateBlocked != nil) {
+			t.Errorf("%s: want refused %t, got %+v, %v", c.why, c.refused, got.CreateBlocked, err)
+		}
+		if c.why == "above" && got.CreateBlocked != nil && (got.CreateBlocked.Reason != "ReplicasOutOfBounds" ||
+			got.CreateBlocked.Message != "spec.replicas of MachinePool mp is 4, and spec.scaling.maxSize is 3: lower spec.replicas, or raise "+
+				"spec.scaling.maxSize") {
+			t.Errorf("%s: want both numbers and fields named, got %+v", c.why, got.CreateBlocked)
+		}
+	}
+}
+
 // TestScalewaySource holds what reaches the driver: the object's name, when it was created, and no field that the controller writes.
 func TestScalewaySource(t *testing.T) {
 	t.Parallel()

@@ -109,21 +109,45 @@ func TestUpgradeSurge(t *testing.T) {
 	})
 }
 
-// TestStatus: a lock and a warning are told and freeze nothing.
+// TestStatus: a lock and a warning are told and freeze nothing: all nodes are observed, and what differs is changed where Scaleway takes it.
 func TestStatus(t *testing.T) {
-	inWorld(t, scaleway.Options{}, func(w *world) {
-		w.create(2)
-		if err := w.cloud.Lock(clusterName, "pool", true); err != nil {
-			t.Fatal(err)
-		}
-		w.change(func(s *spec) { s.Autohealing = new(true) })
-		o := w.observe()
-		if !has(o.Issues, "PoolLocked") || len(o.Instances) != 2 || !slices.Equal(o.Group.Drift, []string{"spec.autohealing"}) {
-			t.Errorf("want a locked pool told and observed, got %+v", o)
-		}
-		if err := w.try(domain.Step{Kind: domain.UpdateGroup}); cloud.KindOf(err) != cloud.Denied {
-			t.Errorf("want a change of a locked pool refused in Scaleway's words, got %v", err)
-		}
+	t.Run("locked", func(t *testing.T) {
+		inWorld(t, scaleway.Options{}, func(w *world) {
+			w.create(2)
+			if err := w.cloud.Lock(clusterName, "pool", true); err != nil {
+				t.Fatal(err)
+			}
+			w.change(func(s *spec) { s.Autohealing = new(true) })
+			o := w.observe()
+			if !has(o.Issues, "PoolLocked") || !has(o.Issues, "NodeLocked") || len(o.Instances) != 2 ||
+				!slices.Equal(o.Group.Drift, []string{"spec.autohealing"}) {
+				t.Errorf("want a locked pool told and observed, got %+v", o)
+			}
+			if err := w.try(domain.Step{Kind: domain.UpdateGroup}); cloud.KindOf(err) != cloud.Denied {
+				t.Errorf("want a change of a locked pool refused in Scaleway's words, got %v", err)
+			}
+		})
+	})
+	t.Run("warning", func(t *testing.T) {
+		inWorld(t, scaleway.Options{}, func(w *world) {
+			w.create(1)
+			if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NeverBoots, Times: 1}); err != nil {
+				t.Fatal(err)
+			}
+			w.start(domain.Step{Kind: domain.Resize, Size: 2})
+			w.change(func(s *spec) { s.Autohealing = new(true) })
+			o := w.observe()
+			if !has(o.Issues, "PoolWarning") || len(o.Instances) != 2 || !slices.Equal(o.Group.Drift, []string{"spec.autohealing"}) {
+				t.Errorf("want a pool in warning told and observed, got %+v", o)
+			}
+			if err := w.try(domain.Step{Kind: domain.UpdateGroup}); err != nil {
+				t.Errorf("want it changed, got %v", err)
+			}
+			w.start(domain.Step{Kind: domain.Resize, Size: 3})
+			if o := w.observe(); len(o.Instances) != 3 {
+				t.Errorf("want it resized, got %+v", o.Instances)
+			}
+		})
 	})
 }
 

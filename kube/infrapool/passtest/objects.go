@@ -31,8 +31,8 @@ func Owned() metav1.ObjectMeta {
 	}
 }
 
-// Definition returns a CustomResourceDefinition of an infrastructure kind, by its plural.
-func Definition(plural string) client.Object {
+// Definition returns a CustomResourceDefinition of an infrastructure kind, by its plural, with one version.
+func Definition(plural, version string) client.Object {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-		Name: plural + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"}}}
+		Name: plural + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": version}}}
 }

@@ -34,6 +34,8 @@ const (
 	autoscalerManaged = "scaleway"
 	// reasonWaitControlPlane is the reason while the cluster takes no pools.
 	reasonWaitControlPlane = "WaitingForControlPlane"
+	// reasonOutOfBounds is the reason of replicas above the maximum of a pool that is to be created.
+	reasonOutOfBounds = "ReplicasOutOfBounds"
 
 	// AutohealingDelay is how long Muster waits beside Scaleway's autohealing before it replaces an unready machine. Scaleway restarts a node
 	// after 15 minutes and replaces it after 30 (Scaleway, "Kubernetes autohealing"); the rest is for the replacement to join, which took at
@@ -114,11 +116,25 @@ func (Adapter) Translate(o *scalewayv1.ScalewayManagedMachinePool,
 	}
 	view.Deleting = in.ClusterDeleting
 	t.Spec.Cluster, t.Keep = view, view.Remember()
-	if in.ControlPlane != nil && !view.Ready {
+	if t.CreateBlocked = aboveMaximum(o, in.MachinePool); t.CreateBlocked == nil && in.ControlPlane != nil && !view.Ready {
 		t.CreateBlocked = &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", in.ControlPlane.GetKind(),
 			in.ControlPlane.GetName())}
 	}
 	return t, nil
+}
+
+// aboveMaximum returns why a pool that was never created is not created: its autoscaler would have to bend the bounds or the replicas. Once
+// the pool exists, the replicas follow the autoscaler. It returns nil if nothing is above.
+func aboveMaximum(o *scalewayv1.ScalewayManagedMachinePool, mp *clusterv1.MachinePool) *pool.Cause {
+	if !o.Spec.Autoscaled() || o.Spec.Scaling.MaxSize == nil || o.Spec.ProviderID != "" || mp == nil {
+		return nil
+	}
+	replicas, limit := ptr.Deref(mp.Spec.Replicas, 1), *o.Spec.Scaling.MaxSize
+	if replicas <= limit {
+		return nil
+	}
+	return &pool.Cause{Reason: reasonOutOfBounds, Message: fmt.Sprintf(
+		"spec.replicas of MachinePool %s is %d, and %s is %d: lower spec.replicas, or raise %s", mp.Name, replicas, maxField, limit, maxField)}
 }
 
 // sized sets who sizes the pool where that is not Muster: Kapsule's autoscaler, within its bounds, or the machines of a Kosmos cluster that
