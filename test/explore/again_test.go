@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -19,8 +20,8 @@ func TestAppliedAgain(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			s.Events = []world.Event{{What: world.Reapplied, At: 30 * time.Minute}, {What: world.TakenBack, At: 40 * time.Minute}}
-			got := world.Play(t, s, world.Options{})
+			s.Events = []script.Event{{What: script.Reapplied, At: 30 * time.Minute}, {What: script.TakenBack, At: 40 * time.Minute}}
+			got := play(t, s, world.Options{})
 			for _, v := range got.Wrong {
 				t.Errorf("%s: %s", v.Oracle, v.Text)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -25,13 +26,13 @@ func TestSystemPoolDisownedRightAfterItsAdoption(t *testing.T) {
 			t.Run(fmt.Sprintf("after %d reads", reads), func(t *testing.T) {
 				t.Parallel()
 				s := s
-				s.Events = []world.Event{
-					{What: world.CloudFault, At: adopted - time.Second, Fault: sim.Fault{Kind: sim.DropBefore, Action: "ManagedClusters_Get",
+				s.Events = []script.Event{
+					{What: script.CloudFault, At: adopted - time.Second, Fault: sim.Fault{Kind: sim.DropBefore, Action: "ManagedClusters_Get",
 						Skip: 2 + reads, Times: 4}},
-					{What: world.HandDisown, At: adopted + 50*time.Millisecond},
-					{What: world.HandOwn, At: adopted + time.Minute},
+					{What: script.HandDisown, At: adopted + 50*time.Millisecond},
+					{What: script.HandOwn, At: adopted + time.Minute},
 				}
-				for _, v := range world.Play(t, s, world.Options{}).Wrong {
+				for _, v := range play(t, s, world.Options{}).Wrong {
 					t.Errorf("%s: %s", v.Oracle, v.Text)
 				}
 			})

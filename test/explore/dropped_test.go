@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -25,8 +26,8 @@ func TestScaleSetDeletedWhileItsMachinesBoot(t *testing.T) {
 				t.Parallel()
 				for _, speed := range speeds {
 					s := s
-					s.Seed, s.Speed, s.Events = uint64(at), speed, []world.Event{{What: world.HandDropGroup, At: at}}
-					got := world.Play(t, s, world.Options{})
+					s.Seed, s.Speed, s.Events = uint64(at), speed, []script.Event{{What: script.HandDropGroup, At: at}}
+					got := play(t, s, world.Options{})
 					for _, v := range got.Wrong {
 						t.Errorf("speed %v: %s: %s", speed, v.Oracle, v.Text)
 					}

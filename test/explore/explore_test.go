@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/extra"
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/long"
@@ -153,20 +154,20 @@ func exploreAll(t *testing.T, seeds []uint64) {
 }
 
 // draw makes the scenario of a seed, of the kind that is asked for.
-func draw(seed uint64) world.Scenario { return drawOf(*kind, seed) }
+func draw(seed uint64) script.Scenario { return drawOf(*kind, seed) }
 
 // drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
-func drawOf(kind string, seed uint64) world.Scenario { return drawAs(kind, seed, *extras) }
+func drawOf(kind string, seed uint64) script.Scenario { return drawAs(kind, seed, *extras) }
 
 // drawAs is drawOf with or without what was added to all kinds later.
-func drawAs(kind string, seed uint64, extras bool) world.Scenario {
+func drawAs(kind string, seed uint64, extras bool) script.Scenario {
 	k := all.Named(kind)
 	if k == nil {
 		k = all.Claiming(seed)
 	}
 	s := k.Draw(seed)
 	if extras {
-		s = extra.Draw(k, seed)
+		s = extra.Draw(k.Kind, seed)
 	}
 	if *switched != "" {
 		s.Switches = nil
@@ -183,7 +184,7 @@ const shortenMost, shownMost = 3, 20
 // explore plays the scenario of one seed, of the kind with that name or the one that the seed chooses, and adds it up.
 func explore(t *testing.T, kind string, seed uint64) {
 	s := drawOf(kind, seed)
-	got := world.Play(t, s, world.Options{})
+	got := play(t, s, world.Options{})
 	nth := total.add(seed, got)
 	if len(got.Wrong) == 0 {
 		return
@@ -207,6 +208,11 @@ func explore(t *testing.T, kind string, seed uint64) {
 	}
 	dropped, short := shorten(t, s, v.Oracle)
 	t.Logf("replay with: %s\nshortest that still fails: %s -drop %s\n%s", replay, replay, places(dropped), upTo(short.Trace))
+}
+
+// play runs one scenario.
+func play(t *testing.T, s script.Scenario, o world.Options) world.Result {
+	return world.Play(t, all.Named(s.Kind.Name), s, o)
 }
 
 // replayLine is the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
@@ -239,7 +245,7 @@ func TestReplay(t *testing.T) {
 	if f := flag.Lookup("test.run"); f == nil || !strings.HasSuffix(f.Value.String(), "Replay") {
 		t.Skip("run it by its name: -run Replay -v -seed N")
 	}
-	got := world.Play(t, draw(*first).Without(numbers(t, *drop)...), world.Options{})
+	got := play(t, draw(*first).Without(numbers(t, *drop)...), world.Options{})
 	fmt.Print(got.Trace)
 	for _, v := range got.Wrong {
 		t.Errorf("seed %d: %s: %s", *first, v.Oracle, v.Text)
@@ -258,7 +264,7 @@ func TestOneSeedGivesOneTrace(t *testing.T) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			found := findingsOf(t)
-			a, b := world.Play(t, draw(seed), world.Options{}), world.Play(t, draw(seed), world.Options{})
+			a, b := play(t, draw(seed), world.Options{}), play(t, draw(seed), world.Options{})
 			if a.Trace != b.Trace {
 				found.add("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.Trace, b.Trace))
 			}
@@ -279,9 +285,9 @@ func difference(a, b string) string {
 
 // shorten leaves out every event without which the scenario still fails by the same oracle, one by one, until none is
 // left that can go. It gives the places of those that went, and what the rest does.
-func shorten(t *testing.T, s world.Scenario, oracle string) (dropped []int, short world.Result) {
+func shorten(t *testing.T, s script.Scenario, oracle string) (dropped []int, short world.Result) {
 	fails := func(without []int) (world.Result, bool) {
-		got := world.Play(t, s.Without(without...), world.Options{})
+		got := play(t, s.Without(without...), world.Options{})
 		return got, slices.ContainsFunc(got.Wrong, func(v world.Violation) bool { return v.Oracle == oracle })
 	}
 	short, _ = fails(nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/long"
 )
@@ -20,7 +21,7 @@ import (
 // variant is a golden scenario with a disturbance.
 type variant struct {
 	what string
-	world.Scenario
+	script.Scenario
 	world.Options
 }
 
@@ -30,7 +31,7 @@ func disturbed(t *testing.T, list []variant, want world.Result) {
 	t.Helper()
 	found := findingsOf(t)
 	for _, v := range list {
-		got := world.Play(t, v.Scenario, v.Options)
+		got := play(t, v.Scenario, v.Options)
 		for _, w := range got.Wrong {
 			found.add("%s, %s: %s: %s", v.Name, v.what, w.Oracle, w.Text)
 		}
@@ -56,11 +57,11 @@ type run struct {
 
 // clean is the run of a golden scenario without a disturbance. Its manager may do what the permissions of its cloud allow, and that is
 // enough.
-func clean(t *testing.T, s world.Scenario) run {
+func clean(t *testing.T, s script.Scenario) run {
 	t.Helper()
 	once, _ := undisturbed.LoadOrStore(s.Name, sync.OnceValue(func() run {
 		bound := limitsOf(t, s)
-		got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Manager: bound.manager})
+		got := play(t, s, world.Options{CountFrom: s.Counted(), Manager: bound.manager})
 		if len(got.Wrong) == 0 {
 			got.Trace = "" // it is not read any more, and all of them together are large
 		}
@@ -73,7 +74,7 @@ func clean(t *testing.T, s world.Scenario) run {
 	if len(got.Wrong) > 0 {
 		t.Fatalf("undisturbed: %v\n%s", got.Wrong, upTo(got.Trace))
 	}
-	if len(got.Effects) == 0 && s.Has(world.Replicas) {
+	if len(got.Effects) == 0 && s.Has(script.Replicas) {
 		t.Fatal("undisturbed: want effects to be counted, found none")
 	}
 	return got
@@ -110,7 +111,7 @@ func (of turn) plays(at int, inLong bool) bool {
 
 // eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them. In a long test they are those that
 // the others leave out.
-func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
+func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s script.Scenario, clean world.Result)) {
 	for at, s := range all.Golden() {
 		if !of.plays(at, long.In(t)) {
 			continue
@@ -186,7 +187,7 @@ func TestLongDisturbed(t *testing.T) {
 // and one between.
 func TestCrashAtEveryEffect(t *testing.T) { eachGolden(t, endings, endAtEffects) }
 
-func endAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
+func endAtEffects(t *testing.T, at int, s script.Scenario, clean world.Result) {
 	t.Helper()
 	list := few(picked(s.Name, clean.Effects, 3, 1, 2), *disturbances, at)
 	var variants []variant
@@ -206,13 +207,13 @@ func endAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
 func TestTwoManagersMeetAtEveryEffect(t *testing.T) { eachGolden(t, rivals, meetAtEffects) }
 
-func meetAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
+func meetAtEffects(t *testing.T, at int, s script.Scenario, clean world.Result) {
 	t.Helper()
 	var variants []variant
 	for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
 		with := s
-		with.Events = append([]world.Event{
-			{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
+		with.Events = append([]script.Event{
+			{What: script.Rival, At: s.Counted(), N: 4}, {What: script.Meet, At: s.Counted(), N: k},
 		}, s.Events...)
 		variants = append(variants, variant{fmt.Sprintf("two managers meet at effect %d, %s", k+1, clean.Effects[k]), with, world.Options{}})
 	}
@@ -222,29 +223,29 @@ func meetAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
 // stale is one way in which the manager reads what is old.
 type stale struct {
 	what  string
-	event world.Event
+	event script.Event
 }
 
 // staleness are the ways: what is read is from some passes ago, or nothing is heard for a while, and there is only the own clock.
-func staleness(s world.Scenario) []stale {
+func staleness(s script.Scenario) []stale {
 	var list []stale
 	for _, passes := range []int{0, 5} {
 		for _, late := range []time.Duration{0, 3 * time.Second} {
 			list = append(list, stale{fmt.Sprintf("caches stand still for %d passes from %s on", passes+1, late),
-				world.Event{What: world.Lag, At: s.Counted() + late, N: passes, M: 6}})
+				script.Event{What: script.Lag, At: s.Counted() + late, N: passes, M: 6}})
 		}
 	}
-	return append(list, stale{"events get lost for four minutes", world.Event{What: world.Deaf, At: s.Counted(), N: 4}})
+	return append(list, stale{"events get lost for four minutes", script.Event{What: script.Deaf, At: s.Counted(), N: 4}})
 }
 
 func TestStaleAndMissed(t *testing.T) { eachGolden(t, oldReads, readOld) }
 
-func readOld(t *testing.T, at int, s world.Scenario, clean world.Result) {
+func readOld(t *testing.T, at int, s script.Scenario, clean world.Result) {
 	t.Helper()
 	var variants []variant
 	for _, way := range few(staleness(s), *disturbances, at) {
 		with := s
-		with.Events = append([]world.Event{}, s.Events...)
+		with.Events = append([]script.Event{}, s.Events...)
 		with.Insert(way.event)
 		variants = append(variants, variant{way.what, with, world.Options{}})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/long"
 )
@@ -39,22 +40,22 @@ func comeToRest(t *testing.T, remainder uint64) {
 			continue
 		}
 		for n := range 9 {
-			s.Events = append(s.Events, world.Event{What: world.GroupEdit, N: n, M: 1, At: world.Edited + time.Duration(n)*time.Second})
+			s.Events = append(s.Events, script.Event{What: script.GroupEdit, N: n, M: 1, At: script.Edited + time.Duration(n)*time.Second})
 		}
 		s.Events = append(s.Events,
-			world.Event{What: world.Bounds, N: 3, M: 4, At: world.Edited + 10*time.Second},
-			world.Event{What: world.Template, N: 3, At: world.Edited + 11*time.Second},
-			world.Event{What: world.Replicas, N: 5, At: world.Edited + 12*time.Second},
-			world.Event{What: world.Replicas, N: 2, At: world.Edited + 8*time.Minute})
-		s.Ends = world.Edited + 13*time.Minute
+			script.Event{What: script.Bounds, N: 3, M: 4, At: script.Edited + 10*time.Second},
+			script.Event{What: script.Template, N: 3, At: script.Edited + 11*time.Second},
+			script.Event{What: script.Replicas, N: 5, At: script.Edited + 12*time.Second},
+			script.Event{What: script.Replicas, N: 2, At: script.Edited + 8*time.Minute})
+		s.Ends = script.Edited + 13*time.Minute
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			found, told := findingsOf(t), 0
-			for n, f := range world.Ignorable(s) {
+			for n, f := range script.Ignorable(s) {
 				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf != remainder {
 					continue
 				}
-				got := world.Play(t, s, world.Options{Ignores: &f})
+				got := play(t, s, world.Options{Ignores: &f})
 				for _, v := range got.Wrong {
 					found.add("%s: %s: %s", f.Name, v.Oracle, v.Text)
 				}

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // limits bind the manager of a scenario to what the permissions of its cloud allow.
@@ -25,12 +25,12 @@ type asked struct {
 }
 
 // limitsOf are the limits of a scenario.
-func limitsOf(t *testing.T, s world.Scenario) limits {
+func limitsOf(t *testing.T, s script.Scenario) limits {
 	t.Helper()
 	switch s.Kind {
-	case asg.Kind, nodegroup.Kind:
+	case asg.Kind.Kind, nodegroup.Kind.Kind:
 		return awsLimits(t, s)
-	case instancegroup.Kind, gkenodepool.Kind:
+	case instancegroup.Kind.Kind, gkenodepool.Kind.Kind:
 		return gcpLimits(t)
 	}
 	return limits{asked: func() asked { return asked{} }}

@@ -24,7 +24,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/asg"
 	account "github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/permissions/bound"
 )
@@ -58,22 +58,22 @@ func TestLongScenarios(t *testing.T) {
 }
 
 // refreshes are scenarios of the group's own refresh that no golden scenario is about.
-func refreshes() []world.Scenario {
-	at := func(name string, events ...world.Event) world.Scenario {
+func refreshes() []script.Scenario {
+	at := func(name string, events ...script.Event) script.Scenario {
 		for k := range events {
-			events[k].At += world.Edited
+			events[k].At += script.Edited
 		}
-		return world.Scenario{
-			Name: name, Kind: asg.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
-			Refresh: world.Surplus, ByGroup: true,
-			Events: events, Ends: world.Edited + time.Hour,
+		return script.Scenario{
+			Name: name, Kind: asg.Kind.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			Refresh: script.Surplus, ByGroup: true,
+			Events: events, Ends: script.Edited + time.Hour,
 		}
 	}
-	image := world.Event{What: world.Template, N: 3}
-	return []world.Scenario{
-		at("refresh, taken back in its midst", image, world.Event{What: world.Back, At: 20 * time.Second}),
-		at("restart by refresh, beside a machine that has just come", world.Event{What: world.RestartNow},
-			world.Event{What: world.Replicas, N: 4, At: time.Second}),
+	image := script.Event{What: script.Template, N: 3}
+	return []script.Scenario{
+		at("refresh, taken back in its midst", image, script.Event{What: script.Back, At: 20 * time.Second}),
+		at("restart by refresh, beside a machine that has just come", script.Event{What: script.RestartNow},
+			script.Event{What: script.Replicas, N: 4, At: time.Second}),
 	}
 }
 
@@ -113,7 +113,7 @@ func lookedUp(t *testing.T) map[string]int {
 }
 
 // awsLimits are the policies of what the scenario's pool needs.
-func awsLimits(t *testing.T, s world.Scenario) limits {
+func awsLimits(t *testing.T, s script.Scenario) limits {
 	t.Helper()
 	of, managed := s.Own.(nodegroup.Own)
 	o := permissions.Options{EKS: managed, EKSIAM: of.Roles, NodeRoles: []string{simaws.NodegroupRole}}

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/long"
 )
@@ -24,7 +25,7 @@ func TestLongGoogleCloudScenarios(t *testing.T) {
 	t.Parallel()
 	role := gcpRole(t)
 	var mu sync.Mutex
-	needs := map[string]world.Scenario{}
+	needs := map[string]script.Scenario{}
 	t.Run("play", func(t *testing.T) {
 		for _, s := range slices.Concat(instancegroup.Kind.Goldens(), gkenodepool.Kind.Goldens()) {
 			t.Run(s.Name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestLongGoogleCloudScenarios(t *testing.T) {
 			t.Parallel()
 			without := slices.DeleteFunc(slices.Clone(role), func(p string) bool { return p == permission })
 			bound := &gcp.Bound{Allowed: without}
-			got := world.Play(t, needs[permission], world.Options{Manager: bound})
+			got := play(t, needs[permission], world.Options{Manager: bound})
 			words := slices.Contains(forWords, permission)
 			if bound.Cloud.Asked().Denied[permission] == 0 {
 				t.Error("want it denied")

@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/asg"
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/view/plan"
@@ -16,7 +17,7 @@ import (
 // lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with the long test
 // more; short are the first and the last with -short. It is enough that machines are replaced.
 type lives struct {
-	draw        func(seed uint64) world.Scenario
+	draw        func(seed uint64) script.Scenario
 	whole, more uint64
 	short       [2]uint64
 }
@@ -68,9 +69,9 @@ func comeAsPlanned(t *testing.T) {
 }
 
 // comesAsPlanned plays one life, compares it with its plan, and returns what happened.
-func comesAsPlanned(t *testing.T, seed uint64, s world.Scenario) record.Happened {
+func comesAsPlanned(t *testing.T, seed uint64, s script.Scenario) record.Happened {
 	t.Helper()
-	got := world.Play(t, s, world.Options{Foresee: true})
+	got := play(t, s, world.Options{Foresee: true})
 	for _, v := range got.Wrong {
 		t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
 	}
@@ -117,7 +118,7 @@ func ids(list []plan.ReplacedMachine) []string {
 	return out
 }
 
-func events(s world.Scenario) string {
+func events(s script.Scenario) string {
 	text := fmt.Sprintf("%d machines of %d to %d, %+v", s.Replicas, s.Least, s.Most, s.Strategy)
 	for _, e := range s.Events {
 		text += "; " + e.String()

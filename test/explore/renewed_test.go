@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -17,8 +18,8 @@ func TestOldMachinesAreReimaged(t *testing.T) {
 		if s.Name != "aks: version step" {
 			continue
 		}
-		s.Events = []world.Event{{What: world.Upgrade, N: 1, M: 1, At: time.Hour}}
-		got := world.Play(t, s, world.Options{})
+		s.Events = []script.Event{{What: script.Upgrade, N: 1, M: 1, At: time.Hour}}
+		got := play(t, s, world.Options{})
 		for _, v := range got.Wrong {
 			t.Errorf("%s: %s", v.Oracle, v.Text)
 		}

@@ -90,7 +90,7 @@ func playKnown(t *testing.T) {
 			t.Parallel()
 			for at := next.Add(1) - 1; at < uint64(len(turn)); at = next.Add(1) - 1 {
 				k := turn[at]
-				for _, v := range world.Play(t, drawAs(k.kind, k.seed, k.extra), world.Options{}).Wrong {
+				for _, v := range play(t, drawAs(k.kind, k.seed, k.extra), world.Options{}).Wrong {
 					t.Errorf("seed %d: %s: %s\nreplay with: %s", k.seed, v.Oracle, v.Text, replayLine(k.seed, k.kind, k.extra))
 				}
 			}

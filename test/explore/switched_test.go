@@ -33,7 +33,7 @@ func playSwitched(t *testing.T) {
 			t.Parallel()
 			for _, one := range few(slices.Compact(slices.Sorted(slices.Values(s.Kind.Odds.Switches))), 1, at+int(*first%64)) {
 				s.Switches = sim.Switches{one}
-				got := world.Play(t, s, world.Options{})
+				got := play(t, s, world.Options{})
 				for _, v := range got.Wrong {
 					t.Errorf("%s, with %s: %s: %s\n%s", s.Name, one, v.Oracle, v.Text, upTo(got.Trace))
 				}

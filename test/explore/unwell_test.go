@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/apifault"
 	"github.com/muster-project/muster/test/explore/kinds/all"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -20,11 +21,11 @@ func TestUnhealthyMachineAfterARefusal(t *testing.T) {
 		}
 		for skip := range 4 {
 			s := s
-			s.Events = []world.Event{
-				{What: world.ServerFault, At: 30 * time.Minute, API: apifault.Fault{Kind: apifault.Conflict, Skip: skip, Times: 2}},
-				{What: world.Unwell, At: 30*time.Minute + time.Second},
+			s.Events = []script.Event{
+				{What: script.ServerFault, At: 30 * time.Minute, API: apifault.Fault{Kind: apifault.Conflict, Skip: skip, Times: 2}},
+				{What: script.Unwell, At: 30*time.Minute + time.Second},
 			}
-			for _, v := range world.Play(t, s, world.Options{}).Wrong {
+			for _, v := range play(t, s, world.Options{}).Wrong {
 				t.Errorf("after %d writes: %s: %s", skip, v.Oracle, v.Text)
 			}
 			played++

@@ -5,12 +5,12 @@ package extra
 import (
 	"math/rand/v2"
 
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
-// Draw makes the scenario of a seed of a kind, with all parts. Without them it is that of world.Kind.Draw.
-func Draw(k *world.Kind, seed uint64) world.Scenario {
-	return k.DrawAs(seed, k.Salt, func(d *world.Drawing) {
+// Draw makes the scenario of a seed of a kind, with all parts. Without them it is that of script.Kind.Draw.
+func Draw(k *script.Kind, seed uint64) script.Scenario {
+	return k.DrawAs(seed, k.Salt, func(d *script.Drawing) {
 		k.Drawn(d)
 		of := drawing{d}
 		of.row(saltSeveral)
@@ -35,7 +35,7 @@ func Draw(k *world.Kind, seed uint64) world.Scenario {
 }
 
 // drawing is a scenario to which parts are added.
-type drawing struct{ *world.Drawing }
+type drawing struct{ *script.Drawing }
 
 // row begins a row of draws.
 func (d drawing) row(salt uint64) { d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, salt)) }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // How rare scenarios of hours are, of an upgrade of the manager, and of many machines.
@@ -19,25 +19,26 @@ func (d drawing) hours() {
 		d.Scenario.Rests = 7 * time.Hour
 	}
 	if d.IntN(upgradeOneIn) == 0 {
-		d.Scenario.Add(world.Event{What: world.Upgraded, At: d.Near(2, 20*time.Second), N: d.IntN(9)})
+		d.Scenario.Add(script.Event{What: script.Upgraded, At: d.Near(2, 20*time.Second), N: d.IntN(9)})
 	}
 }
 
 // ofLarge are what happens to pools of many machines: what ends within the time of a scenario.
-var ofLarge = []world.What{
-	world.Replicas, world.Token, world.HandTerminate, world.HandTags, world.HandResize, world.Restart, world.Crash, world.Lag, world.Nudge,
-	world.CloudFault, world.Calm, world.ServerFault, world.Pause, world.Unpause, world.Delete, world.Upgraded,
+var ofLarge = []script.What{
+	script.Replicas, script.Token, script.HandTerminate, script.HandTags, script.HandResize, script.Restart, script.Crash, script.Lag,
+	script.Nudge,
+	script.CloudFault, script.Calm, script.ServerFault, script.Pause, script.Unpause, script.Delete, script.Upgraded,
 }
 
 // large makes the pool one of up to 120 machines: batches have limits, and lists have pages.
 func large(d drawing) {
 	s := &d.Scenario
 	s.Most, s.Replicas, s.Pods, s.External, s.Named, s.Adopted = 130, 60+d.IntN(61), min(s.Pods, 1), false, false, false
-	s.Speed, s.Denied, s.ByGroup, s.Refresh = 10, "", false, world.Plain
-	s.Strategy = &world.Limits{Surge: "50%", Unavailable: "50%", Policy: "Oldest"}
-	s.Events = slices.DeleteFunc(s.Events, func(e world.Event) bool { return !slices.Contains(ofLarge, e.What) })
+	s.Speed, s.Denied, s.ByGroup, s.Refresh = 10, "", false, script.Plain
+	s.Strategy = &script.Limits{Surge: "50%", Unavailable: "50%", Policy: "Oldest"}
+	s.Events = slices.DeleteFunc(s.Events, func(e script.Event) bool { return !slices.Contains(ofLarge, e.What) })
 	for k := range s.Events {
-		if e := &s.Events[k]; e.What == world.Replicas || e.What == world.HandResize {
+		if e := &s.Events[k]; e.What == script.Replicas || e.What == script.HandResize {
 			e.N = 10 + e.N*12
 		}
 	}

@@ -3,7 +3,7 @@ package extra
 import (
 	"time"
 
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // neighboursOneIn is how rare scenarios are in which other controllers are at work.
@@ -14,13 +14,13 @@ const neighboursOneIn = 4
 func (d drawing) neighbours() {
 	d.Scenario.Neighbours = d.IntN(2) == 0
 	if d.IntN(2) == 0 {
-		e := world.Event{What: world.HoldCluster, At: d.Near(3, 20*time.Second)}
+		e := script.Event{What: script.HoldCluster, At: d.Near(3, 20*time.Second)}
 		d.Scenario.Add(e)
-		d.Scenario.Add(world.Event{What: world.FreeCluster, At: d.Later(e, 10, 300)})
+		d.Scenario.Add(script.Event{What: script.FreeCluster, At: d.Later(e, 10, 300)})
 	}
 	if d.Scenario.Kind.Machines != nil {
 		for range 1 + d.IntN(2) {
-			d.Scenario.Add(world.Event{What: world.Unwell, At: d.Moment(), N: d.IntN(9)})
+			d.Scenario.Add(script.Event{What: script.Unwell, At: d.Moment(), N: d.IntN(9)})
 		}
 	}
 }

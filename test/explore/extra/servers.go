@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/apifault"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // serversOneIn is how rare scenarios are with what API servers do for longer.
@@ -27,7 +27,7 @@ var pruned = []string{"conditions", "readyReplicas", "initialization", "ready", 
 func (d drawing) servers() {
 	for range 1 + d.IntN(2) {
 		at := d.Near(2, 20*time.Second)
-		e := world.Event{What: world.ServerFault, At: at}
+		e := script.Event{What: script.ServerFault, At: at}
 		switch d.IntN(8) {
 		case 0, 1:
 			e.API = rights[d.IntN(len(rights))]
@@ -39,10 +39,10 @@ func (d drawing) servers() {
 		case 4, 5:
 			e.API = apifault.Fault{Kind: apifault.EachConflict, Workload: d.IntN(3) == 0}
 		default:
-			d.Scenario.Add(world.Event{What: world.Expire, At: at, N: d.IntN(9)})
+			d.Scenario.Add(script.Event{What: script.Expire, At: at, N: d.IntN(9)})
 			continue
 		}
 		d.Scenario.Add(e)
-		d.Scenario.Add(world.Event{What: world.ServersCalm, At: d.Later(e, 30, 300)})
+		d.Scenario.Add(script.Event{What: script.ServersCalm, At: d.Later(e, 30, 300)})
 	}
 }

@@ -3,7 +3,7 @@ package extra
 import (
 	"time"
 
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // severalOneIn is how rare worlds of several pools are.
@@ -21,7 +21,7 @@ func (d drawing) several() {
 }
 
 // another draws a pool.
-func (d drawing) another() world.Scenario {
+func (d drawing) another() script.Scenario {
 	s := d.Scenario
 	s.Events, s.Beside = nil, nil
 	s.Named, s.Adopted, s.Brought, s.Spot, s.ByGroup = false, false, false, false, false
@@ -38,34 +38,34 @@ func (d drawing) another() world.Scenario {
 
 // applied draws when a user applies a pool: with the first one as a rule.
 func (d drawing) applied(at int) {
-	e := world.Event{What: world.Apply, Pool: at}
+	e := script.Event{What: script.Apply, Pool: at}
 	if d.IntN(3) == 0 {
 		e.At = d.Moment()
 	}
 	if d.IntN(4) == 0 {
-		e.At, e.M = d.Moment(), int([]world.Claim{world.ClaimByID, world.ClaimByAdoption, world.ClaimByBoth}[d.IntN(3)])
+		e.At, e.M = d.Moment(), int([]script.Claim{script.ClaimByID, script.ClaimByAdoption, script.ClaimByBoth}[d.IntN(3)])
 	}
 	d.Scenario.Add(e)
 }
 
 // ofAny are what happens to pools beside the first one: what is done to pools of every kind.
-var ofAny = []world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Template, world.Template, world.Template, world.Back, world.GroupEdit,
-	world.GroupEdit, world.Token, world.Pause, world.External, world.RestartNow,
-	world.HandTerminate, world.HandTerminate, world.HandResize, world.HandTags, world.HandDropGroup, world.Autoscaler, world.Nudge,
+var ofAny = []script.What{
+	script.Replicas, script.Replicas, script.Replicas, script.Template, script.Template, script.Template, script.Back, script.GroupEdit,
+	script.GroupEdit, script.Token, script.Pause, script.External, script.RestartNow,
+	script.HandTerminate, script.HandTerminate, script.HandResize, script.HandTags, script.HandDropGroup, script.Autoscaler, script.Nudge,
 }
 
 // happens draws what happens to a pool beside the first one.
 func (d drawing) happens(at int) {
-	e := world.Event{What: ofAny[d.IntN(len(ofAny))], At: d.Near(3, 8*time.Second), N: d.IntN(9), M: 1 + d.IntN(8), Pool: at}
-	if e.What == world.Replicas {
+	e := script.Event{What: ofAny[d.IntN(len(ofAny))], At: d.Near(3, 8*time.Second), N: d.IntN(9), M: 1 + d.IntN(8), Pool: at}
+	if e.What == script.Replicas {
 		e.N %= 5
 	}
 	d.Scenario.Add(e)
-	if e.What == world.Pause {
-		d.Scenario.Add(world.Event{What: world.Unpause, At: d.Later(e, 5, 200), Pool: at})
+	if e.What == script.Pause {
+		d.Scenario.Add(script.Event{What: script.Unpause, At: d.Later(e, 5, 200), Pool: at})
 	}
 	if d.IntN(9) == 0 {
-		d.Scenario.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Scenario.Ends}[d.IntN(2)], Pool: at})
+		d.Scenario.Add(script.Event{What: script.Delete, At: []time.Duration{d.Moment(), d.Scenario.Ends}[d.IntN(2)], Pool: at})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // account is what watches the wire to the simulated cloud.
@@ -137,8 +138,9 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		p.wanted.Condemned = w.Instances.allCondemned() // an instance may have come in the place of one during the pass
 	}
 	sent := oracle.Write{
-		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * Unseen,
-		Moved: !a.world.Notes.moved.IsZero() && time.Since(a.world.Notes.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
+		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted,
+		Unseen: 2 * script.Unseen,
+		Moved:  !a.world.Notes.moved.IsZero() && time.Since(a.world.Notes.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	}
 	if w.pool.Judged != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,17 +11,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/test/explore/script"
 )
-
-// Adopted draws a pool whose group another provider has made, and when its user asks to adopt the group.
-func (d *Drawing) Adopted() {
-	s := &d.Scenario
-	if d.IntN(outsideOneIn) > 0 || s.Named || s.Brought || s.Spot || s.Has(HandForeign) || s.Kind.AdoptName == "" {
-		return
-	}
-	s.Adopted = true
-	s.Add(Event{What: Adopt, At: []time.Duration{0, d.Moment(), d.Moment()}[d.IntN(3)], N: d.IntN(2)})
-}
 
 // adoption is what becomes of a group that another provider has made.
 type adoption struct {
@@ -32,7 +22,7 @@ type adoption struct {
 }
 
 // request has the user ask for the adoption, on the infrastructure object or on the MachinePool.
-func (ad *adoption) request(e Event) {
+func (ad *adoption) request(e script.Event) {
 	ad.world.Objects.Annotate(e.N, pool.AdoptAnnotation, ad.world.Scenario.Kind.AdoptName)
 }
 
@@ -107,14 +97,15 @@ func (ad *adoption) leaveOthersTags(want map[string]string) {
 
 // reshaping are the events after which the object may ask for other machines than those of the group that it adopts, or a user has begun
 // to replace them.
-var reshaping = []What{
-	Template, BadTemplate, Back, GroupEdit, Upgrade, RestartNow, HandDropTemplate, HandDropVersion, HandDefault, HandDropGroup,
+var reshaping = []script.What{
+	script.Template, script.BadTemplate, script.Back, script.GroupEdit, script.Upgrade, script.RestartNow, script.HandDropTemplate,
+	script.HandDropVersion, script.HandDefault, script.HandDropGroup,
 }
 
 // kept reports whether the object still asks for the machines that the group had which it adopts: none of them is replaced then.
 func (ad *adoption) kept() bool { return ad.world.Scenario.Adopted && !ad.reshaped }
 
 // reshapes notes an event before it happens.
-func (ad *adoption) reshapes(e Event) {
+func (ad *adoption) reshapes(e script.Event) {
 	ad.reshaped = ad.reshaped || slices.Contains(reshaping, e.What) || slices.Contains(ad.world.Scenario.Kind.Reshapes, e.What)
 }

@@ -1,21 +1,9 @@
 package world
 
-import "time"
+import (
+	"time"
 
-// What comes between two calls beside events: a pass of the other controller of the pool, and one of another manager.
-const (
-	OtherPass    What = "pass of the other controller"
-	OtherManager What = "pass of another manager"
-)
-
-// Calls are those of which an event of Amid skips some.
-type Calls int
-
-// The calls: writes, to the cloud and to API servers; those to the cloud; all, reads of caches among them.
-const (
-	Writes Calls = iota
-	CloudCalls
-	AllCalls
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // interrupted lets what is to come between two calls come, right before a call of a pass.
@@ -28,7 +16,7 @@ func (p *process) interrupted(write, cloud bool) {
 	if e.Pool != p.world.at {
 		return
 	}
-	if of := Calls(e.M % 3); of == Writes && !write || of == CloudCalls && !cloud {
+	if of := script.Calls(e.M % 3); of == script.Writes && !write || of == script.CloudCalls && !cloud {
 		return
 	}
 	if e.N > 0 {
@@ -44,18 +32,18 @@ func (p *process) interrupted(write, cloud bool) {
 }
 
 // comes lets something happen in the middle of a pass.
-func (p *process) comes(e Event) {
+func (p *process) comes(e script.Event) {
 	w := p.world
 	wanted, paused := p.wanted, p.paused
 	defer func() { p.wanted, p.paused = wanted, paused }()
 	switch e.Then {
-	case OtherPass:
+	case script.OtherPass:
 		for _, c := range p.controllers {
 			if c.of == w.member && c != p.runs {
 				p.run(c)
 			}
 		}
-	case OtherManager:
+	case script.OtherManager:
 		for _, other := range w.managers.list {
 			if other != p && !time.Now().Before(other.starts) {
 				other.sync()
@@ -63,6 +51,6 @@ func (p *process) comes(e Event) {
 			}
 		}
 	default:
-		w.happen(Event{What: e.Then, N: e.M, M: 1 + e.M%8, Pool: e.Pool})
+		w.happen(script.Event{What: e.Then, N: e.M, M: 1 + e.M%8, Pool: e.Pool})
 	}
 }

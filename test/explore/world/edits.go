@@ -7,6 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // users are those who edit the objects, and change what is in the account by hand.
@@ -20,9 +22,9 @@ func (w *World) undisturbed() bool {
 }
 
 // happen lets one event happen.
-func (w *World) happen(e Event) {
+func (w *World) happen(e script.Event) {
 	w.Trace("event", "%s", e)
-	if e.What == Token && !w.several() {
+	if e.What == script.Token && !w.several() {
 		w.servers.rotation.Rotate(w.undisturbed)
 	} else {
 		w.servers.rotation.Disturb()
@@ -32,7 +34,7 @@ func (w *World) happen(e Event) {
 		do(w, e)
 		return
 	}
-	if w.gone || w.absent && e.What != Apply {
+	if w.gone || w.absent && e.What != script.Apply {
 		return
 	}
 	if do, ok := edits()[e.What]; ok {
@@ -45,106 +47,116 @@ func (w *World) happen(e Event) {
 }
 
 // edits returns the changes that users and programs ask for.
-func edits() map[What]func(*World, Event) {
-	return map[What]func(*World, Event){
-		Replicas:  func(w *World, e Event) { w.users.resize(e.N, e.M > 0) },
-		Bounds:    func(w *World, e Event) { w.users.editBounds(e) },
-		Template:  func(w *World, e Event) { w.Objects.EditObject(func(o client.Object) { w.pool.Template(o, e.N) }) },
-		GroupEdit: func(w *World, e Event) { w.Objects.EditObject(func(o client.Object) { w.pool.Group(o, e.N, e.M) }) },
-		Upgrade:   func(w *World, e Event) { w.users.upgrade(e) },
-		Keep:      func(w *World, e Event) { w.users.editKeep(e) },
-		Token:     func(w *World, _ Event) { w.Objects.rotate() },
-		Bootstrap: func(w *World, _ Event) { w.Objects.rotate() },
-		External: func(w *World, _ Event) {
+func edits() map[script.What]func(*World, script.Event) {
+	return map[script.What]func(*World, script.Event){
+		script.Replicas: func(w *World, e script.Event) { w.users.resize(e.N, e.M > 0) },
+		script.Bounds:   func(w *World, e script.Event) { w.users.editBounds(e) },
+		script.Template: func(w *World, e script.Event) {
+			w.Objects.EditObject(func(o client.Object) { w.pool.Template(o, e.N) })
+		},
+		script.GroupEdit: func(w *World, e script.Event) {
+			w.Objects.EditObject(func(o client.Object) { w.pool.Group(o, e.N, e.M) })
+		},
+		script.Upgrade:   func(w *World, e script.Event) { w.users.upgrade(e) },
+		script.Keep:      func(w *World, e script.Event) { w.users.editKeep(e) },
+		script.Token:     func(w *World, _ script.Event) { w.Objects.rotate() },
+		script.Bootstrap: func(w *World, _ script.Event) { w.Objects.rotate() },
+		script.External: func(w *World, _ script.Event) {
 			w.Objects.EditPool(func(mp *clusterv1.MachinePool) {
 				toggle(mp, clusterv1.ReplicasManagedByAnnotation, "cluster-autoscaler")
 			})
 		},
-		Strategy:    func(w *World, e Event) { w.users.editStrategy(e) },
-		BadTemplate: func(w *World, _ Event) { w.Objects.EditObject(w.pool.Bad) },
-		Back:        func(w *World, _ Event) { w.Objects.EditObject(w.pool.Back) },
-		Hold:        func(w *World, e Event) { w.Objects.Annotate(e.N, rolloutAnnotation, "paused") },
-		GoOn: func(w *World, _ Event) {
+		script.Strategy:    func(w *World, e script.Event) { w.users.editStrategy(e) },
+		script.BadTemplate: func(w *World, _ script.Event) { w.Objects.EditObject(w.pool.Bad) },
+		script.Back:        func(w *World, _ script.Event) { w.Objects.EditObject(w.pool.Back) },
+		script.Hold:        func(w *World, e script.Event) { w.Objects.Annotate(e.N, rolloutAnnotation, "paused") },
+		script.GoOn: func(w *World, _ script.Event) {
 			w.Objects.Annotate(0, rolloutAnnotation, "")
 			w.Objects.Annotate(1, rolloutAnnotation, "")
 		},
-		RestartNow: func(w *World, e Event) { w.Rollout.restartNow(e) },
-		RestartOver: func(w *World, _ Event) {
+		script.RestartNow: func(w *World, e script.Event) { w.Rollout.restartNow(e) },
+		script.RestartOver: func(w *World, _ script.Event) {
 			w.Objects.Annotate(0, restartAnnotation, "")
 			w.Objects.Annotate(1, restartAnnotation, "")
 		},
-		Pause:       func(w *World, _ Event) { w.users.pause(true) },
-		Unpause:     func(w *World, _ Event) { w.users.pause(false) },
-		HoldCluster: func(w *World, _ Event) { w.users.holdCluster(true) },
-		FreeCluster: func(w *World, _ Event) { w.users.holdCluster(false) },
-		Unwell:      func(w *World, e Event) { w.Instances.unwell(e.N) },
-		Nudge: func(w *World, e Event) {
+		script.Pause:       func(w *World, _ script.Event) { w.users.pause(true) },
+		script.Unpause:     func(w *World, _ script.Event) { w.users.pause(false) },
+		script.HoldCluster: func(w *World, _ script.Event) { w.users.holdCluster(true) },
+		script.FreeCluster: func(w *World, _ script.Event) { w.users.holdCluster(false) },
+		script.Unwell:      func(w *World, e script.Event) { w.Instances.unwell(e.N) },
+		script.Nudge: func(w *World, e script.Event) {
 			w.Objects.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
-		Cordon:           func(w *World, e Event) { w.Workload.Users.Cordon(e.N) },
-		Uncordon:         func(w *World, _ Event) { w.Workload.Users.Uncordon() },
-		Waver:            func(w *World, e Event) { w.users.waver(e.N) },
-		LoseOwner:        func(w *World, e Event) { w.Instances.loseOwner(e.N) },
-		Adopt:            func(w *World, e Event) { w.adoption.request(e) },
-		Copied:           func(w *World, _ Event) { w.backup.applyCopy() },
-		Mark:             func(w *World, e Event) { w.Workload.Users.Mark(e.N) },
-		DropMachine:      func(w *World, e Event) { w.Instances.dropMachine(e) },
-		DropInfraMachine: func(w *World, e Event) { w.Instances.dropMachine(e) },
-		Delete:           func(w *World, _ Event) { w.users.deletePool() },
-		Apply:            func(w *World, e Event) { w.setup.applyClaiming(Claim(e.M)) },
+		script.Cordon:           func(w *World, e script.Event) { w.Workload.Users.Cordon(e.N) },
+		script.Uncordon:         func(w *World, _ script.Event) { w.Workload.Users.Uncordon() },
+		script.Waver:            func(w *World, e script.Event) { w.users.waver(e.N) },
+		script.LoseOwner:        func(w *World, e script.Event) { w.Instances.loseOwner(e.N) },
+		script.Adopt:            func(w *World, e script.Event) { w.adoption.request(e) },
+		script.Copied:           func(w *World, _ script.Event) { w.backup.applyCopy() },
+		script.Mark:             func(w *World, e script.Event) { w.Workload.Users.Mark(e.N) },
+		script.DropMachine:      func(w *World, e script.Event) { w.Instances.dropMachine(e) },
+		script.DropInfraMachine: func(w *World, e script.Event) { w.Instances.dropMachine(e) },
+		script.Delete:           func(w *World, _ script.Event) { w.users.deletePool() },
+		script.Apply:            func(w *World, e script.Event) { w.setup.applyClaiming(script.Claim(e.M)) },
 	}
 }
 
 // troubles are what goes wrong.
-func troubles() map[What]func(*World, Event) {
-	return map[What]func(*World, Event){
-		CloudFault: func(w *World, e Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
-		ServerFault: func(w *World, e Event) {
+func troubles() map[script.What]func(*World, script.Event) {
+	return map[script.What]func(*World, script.Event){
+		script.CloudFault: func(w *World, e script.Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
+		script.ServerFault: func(w *World, e script.Event) {
 			if f := &e.API; f.On == "" {
 				f.On = w.Objects.kind // its status is refused or pruned
 			}
 			w.servers.faults.Add(e.API)
 		},
-		ServersCalm: func(w *World, _ Event) { w.servers.faults.Clear() },
-		Calm:        func(w *World, _ Event) { w.calm() },
-		Restart: func(w *World, _ Event) {
+		script.ServersCalm: func(w *World, _ script.Event) { w.servers.faults.Clear() },
+		script.Calm:        func(w *World, _ script.Event) { w.calm() },
+		script.Restart: func(w *World, _ script.Event) {
 			w.faults++
 			w.managers.bury(w.managers.list[0])
 		},
-		Upgraded:  func(w *World, e Event) { w.managers.upgradeManager(e.N) },
-		Reapplied: func(w *World, _ Event) { w.backup.applyAgain() },
-		TakenBack: func(w *World, _ Event) { w.backup.takeBack() },
-		Restored:  func(w *World, e Event) { w.backup.restore(e.N%2 == 1, true) },
-		Crash: func(w *World, e Event) {
+		script.Upgraded:  func(w *World, e script.Event) { w.managers.upgradeManager(e.N) },
+		script.Reapplied: func(w *World, _ script.Event) { w.backup.applyAgain() },
+		script.TakenBack: func(w *World, _ script.Event) { w.backup.takeBack() },
+		script.Restored:  func(w *World, e script.Event) { w.backup.restore(e.N%2 == 1, true) },
+		script.Crash: func(w *World, e script.Event) {
 			w.managers.list[0].crash, w.managers.list[0].crashBefore = 1+e.N%4, e.M%2 == 0
 		},
-		Lag: func(w *World, e Event) {
+		script.Lag: func(w *World, e script.Event) {
 			w.faults++
 			p := w.managers.list[e.M%len(w.managers.list)]
 			p.lagging, p.lagUntil = 1+e.N, time.Now().Add(time.Duration(1+5*e.M)*time.Second)
 			w.At(p.lagUntil, func() {})
 		},
-		Deaf: func(w *World, e Event) {
+		script.Deaf: func(w *World, e script.Event) {
 			w.faults++
 			w.managers.list[0].deafUntil = time.Now().Add(time.Duration(10+60*e.N) * time.Second)
 		},
-		Expire: func(w *World, e Event) {
+		script.Expire: func(w *World, e script.Event) {
 			w.faults++
 			p := w.managers.list[0]
 			p.lagging, p.lagUntil, p.expired = Plenty, time.Now().Add(time.Duration(5+10*e.N)*time.Second), true
 			w.At(p.lagUntil, func() {})
 		},
-		Rival: func(w *World, e Event) {
+		script.Rival: func(w *World, e script.Event) {
 			w.faults++
 			elder, p := w.managers.list[0], w.managers.start()
 			w.managers.list = append(w.managers.list, p)
 			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.managers.resign(elder) })
 		},
-		Meet:    func(w *World, e Event) { w.managers.meeting = &e },
-		Amid:    func(w *World, e Event) { w.managers.amid = append(w.managers.amid, e) },
-		Away:    func(w *World, e Event) { w.faults++; w.Workload.Outage.Begin(time.Duration(5+20*e.N) * time.Second) },
-		Block:   func(w *World, e Event) { w.faults++; w.Workload.App.Block(time.Duration(10+30*e.N) * time.Second) },
-		Unready: turnUnready,
+		script.Meet: func(w *World, e script.Event) { w.managers.meeting = &e },
+		script.Amid: func(w *World, e script.Event) { w.managers.amid = append(w.managers.amid, e) },
+		script.Away: func(w *World, e script.Event) {
+			w.faults++
+			w.Workload.Outage.Begin(time.Duration(5+20*e.N) * time.Second)
+		},
+		script.Block: func(w *World, e script.Event) {
+			w.faults++
+			w.Workload.App.Block(time.Duration(10+30*e.N) * time.Second)
+		},
+		script.Unready: turnUnready,
 	}
 }
 
@@ -169,7 +181,7 @@ func (u *users) within() {
 }
 
 // editBounds keeps the replicas within the bounds, as people do, unless that is forgotten.
-func (u *users) editBounds(e Event) {
+func (u *users) editBounds(e script.Event) {
 	u.world.Objects.EditObject(func(o client.Object) { u.world.pool.SetBounds(o, int32(e.N%4), int32(e.N%4+1+e.M%7)) })
 	if (e.N+e.M)%3 > 0 {
 		u.within()
@@ -177,7 +189,7 @@ func (u *users) editBounds(e Event) {
 }
 
 // editKeep asks for another number of versions, or for none in particular.
-func (u *users) editKeep(e Event) {
+func (u *users) editKeep(e script.Event) {
 	w := u.world
 	if w.pool.Keep == nil {
 		return
@@ -187,17 +199,21 @@ func (u *users) editKeep(e Event) {
 }
 
 // editStrategy sets the strategy to another one, or takes it away.
-func (u *users) editStrategy(e Event) {
+func (u *users) editStrategy(e script.Event) {
 	w := u.world
 	if w.pool.Strategy == nil {
 		return
 	}
-	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
+	some := []*script.Limits{
+		{Surge: "1", Unavailable: "0", Policy: "Oldest"}, {Surge: "0", Unavailable: "1", Policy: "Newest"},
+		{Surge: "2", Unavailable: "2", Policy: "Random"}, {Surge: "50%", Unavailable: "0", Policy: "Oldest"},
+		{Surge: "0", Unavailable: "50%", Policy: "Oldest"}, nil,
+	}
 	w.Objects.EditObject(func(o client.Object) { w.pool.Strategy(o, some[e.N%len(some)]) })
 }
 
 // upgrade brings the pool to another version of Kubernetes.
-func (u *users) upgrade(e Event) {
+func (u *users) upgrade(e script.Event) {
 	if u.world.pool.Upgrade != nil {
 		u.world.pool.Upgrade(e)
 	}
@@ -260,7 +276,7 @@ func (u *users) deletePool() {
 
 // turnUnready takes every other node's readiness away for a while. A group that the cloud would give up for good, whatever becomes of its
 // machines, is spared: what is to be done about that is its owner's to say.
-func turnUnready(w *World, e Event) {
+func turnUnready(w *World, e script.Event) {
 	if w.pool.Fragile != nil && w.pool.Fragile() {
 		return
 	}
@@ -269,15 +285,15 @@ func turnUnready(w *World, e Event) {
 }
 
 // byHand changes something in the cloud behind the engine's back. What is not ours is left to its owner.
-func (u *users) byHand(e Event) error {
+func (u *users) byHand(e script.Event) error {
 	switch e.What {
-	case HandOwn:
+	case script.HandOwn:
 		u.own()
 		return nil
-	case HandForeign:
+	case script.HandForeign:
 		u.makeForeign(e.N)
 		return nil
-	case HandDropForeign:
+	case script.HandDropForeign:
 		u.own()
 		u.dropForeign()
 		return nil
@@ -333,10 +349,10 @@ func (u *users) waver(n int) {
 	was := *mp.Spec.Replicas
 	w.Workload.Users.MarkNode(node)
 	w.Workload.App.Block(2 * waverFor)
-	w.happen(Event{What: Replicas, N: int(was) - 1, M: 1})
+	w.happen(script.Event{What: script.Replicas, N: int(was) - 1, M: 1})
 	w.At(time.Now().Add(waverFor), func() {
 		if mp, _ := w.Objects.Both(); mp != nil && mp.DeletionTimestamp.IsZero() {
-			w.happen(Event{What: Replicas, N: int(was), M: 1})
+			w.happen(script.Event{What: script.Replicas, N: int(was), M: 1})
 		}
 	})
 }

@@ -7,37 +7,38 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // Change does to the pool's group what users do to groups of every kind: by the requests of the kind, or out of band where it has none.
-func (g *Group) Change(is *sim.Group, e Event) error {
+func (g *Group) Change(is *sim.Group, e script.Event) error {
 	notes := g.world.Notes
 	switch e.What {
-	case HandTerminate, HandFail, HandInterrupt, HandUnhealthy:
+	case script.HandTerminate, script.HandFail, script.HandInterrupt, script.HandUnhealthy:
 		return g.strike(is, e)
-	case HandResize:
+	case script.HandResize:
 		notes.Moved()
 		return g.resize(is, e.N)
-	case Autoscaler:
+	case script.Autoscaler:
 		if !g.world.Objects.External() {
 			return nil
 		}
 		notes.Moved()
 		return g.resize(is, e.N)
-	case HandTags:
+	case script.HandTags:
 		key := []string{"team", "stage"}[e.N%2]
 		if is.Tags[key] == "" {
 			key = Theirs // what others put there stays there, whatever its name
 		}
 		return notes.Kept("tag "+key, g.tag(is, key, "hand"))
-	case HandDisown:
+	case script.HandDisown:
 		notes.Disowned()
 		value := Thief
 		if g.world.Scenario.Kind.LosesTag && e.N%2 == 0 {
 			value = ""
 		}
 		return g.tag(is, g.world.Scenario.Kind.OwnerTag, value)
-	case HandDropGroup:
+	case script.HandDropGroup:
 		return g.drop(is)
 	}
 	return nil
@@ -90,18 +91,19 @@ func (g *Group) drop(is *sim.Group) error {
 }
 
 // strike does something to one of the machines that run.
-func (g *Group) strike(is *sim.Group, e Event) error {
+func (g *Group) strike(is *sim.Group, e script.Event) error {
 	living := slices.DeleteFunc(is.Staying(), func(m sim.Member) bool { return m.ID == "" })
 	if len(living) == 0 {
 		return nil
 	}
 	m := living[e.N%len(living)]
-	action := map[What]sim.Action{HandTerminate: sim.TerminateInstance, HandFail: sim.FailInstance, HandInterrupt: sim.InterruptInstance,
-		HandUnhealthy: sim.StopInstance}[e.What]
-	if e.What == HandInterrupt && !m.Spot {
+	action := map[script.What]sim.Action{script.HandTerminate: sim.TerminateInstance, script.HandFail: sim.FailInstance,
+		script.HandInterrupt: sim.InterruptInstance,
+		script.HandUnhealthy: sim.StopInstance}[e.What]
+	if e.What == script.HandInterrupt && !m.Spot {
 		return nil
 	}
-	if e.What == HandTerminate || e.What == HandInterrupt {
+	if e.What == script.HandTerminate || e.What == script.HandInterrupt {
 		g.world.Notes.Moved()
 	}
 	return g.Do(action, sim.Resource{Name: is.Name, Instance: m.ID})

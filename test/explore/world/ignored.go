@@ -5,24 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/script"
 )
-
-// ignoredOneIn is how rare scenarios are in which the cloud ignores something that it accepts.
-const ignoredOneIn = 8
-
-// Ignored has the cloud of some scenarios ignore one thing that can be set, from some moment on until a calm or the end.
-func (d *Drawing) Ignored() {
-	if d.IntN(ignoredOneIn) > 0 {
-		return
-	}
-	d.Scenario.Add(Event{What: CloudFault, At: d.Moment(), Fault: pick(d, Ignorable(d.Scenario))})
-}
-
-// Ignorable are the rules of what the cloud of a scenario may accept and ignore.
-func Ignorable(s Scenario) []sim.Fault {
-	return s.Kind.Odds.Ignorable(s)
-}
 
 const (
 	// unheededRest is how long a pool is given to back off from what the cloud ignores, unheededSpell how long it is watched then.
@@ -38,7 +22,7 @@ const (
 func (r *rest) ignores() {
 	w := r.world
 	if f := w.Options.Ignores; f != nil {
-		w.At(w.trace.Began.Add(Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
+		w.At(w.trace.Began.Add(script.Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
 	}
 }
 

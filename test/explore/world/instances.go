@@ -16,21 +16,13 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// machines are the objects that stand for single machines in the scenario; nil where there are none.
-func (s Scenario) machines() *machinecontroller.Infra {
-	if s.Kind.HaveMachines != nil && !s.Kind.HaveMachines(s) {
-		return nil
-	}
-	return s.Kind.Machines
-}
-
 // uncached are the kinds for which no decision rests on a cache.
-func (k *Kind) uncached() []client.Object {
+func uncached(k *script.Kind) []client.Object {
 	list := []client.Object{&clusterv1.Machine{}}
 	if k.Machines != nil {
 		list = append(list, k.Machines.New())
@@ -75,7 +67,7 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 	}
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
 		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted,
-		Unseen: 2 * Unseen,
+		Unseen: 2 * script.Unseen,
 	}))
 }
 
@@ -113,10 +105,10 @@ func (ins *Instances) list() []sim.Member {
 // objects are the objects that stand for single machines.
 func (ins *Instances) objects() []client.Object {
 	w := ins.world
-	if w.Scenario.machines() == nil {
+	if w.Scenario.Machines() == nil {
 		return nil
 	}
-	list := w.Scenario.machines().List()
+	list := w.Scenario.Machines().List()
 	w.Must(w.Objects.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list infrastructure machines")
 	var all []client.Object
 	w.Must(meta.EachListItem(list, func(o runtime.Object) error {
@@ -130,7 +122,7 @@ func (ins *Instances) objects() []client.Object {
 
 // allCondemned are the instances that are to go by name.
 func (ins *Instances) allCondemned() map[string]bool {
-	if ins.world.Scenario.machines() != nil && ins.world.Scenario.Kind.Places {
+	if ins.world.Scenario.Machines() != nil && ins.world.Scenario.Kind.Places {
 		ins.condemnPlaces()
 	}
 	return maps.Clone(ins.condemned)
@@ -141,7 +133,7 @@ func (ins *Instances) condemnPlaces() {
 	w := ins.world
 	for _, o := range ins.objects() {
 		if !o.GetDeletionTimestamp().IsZero() && ins.ownsNow(o) {
-			ins.condemnByHand(w.Scenario.machines().ProviderID(o))
+			ins.condemnByHand(w.Scenario.Machines().ProviderID(o))
 		}
 	}
 	list := &clusterv1.MachineList{}
@@ -173,7 +165,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	cloud, before := w.Snapshot(), w.Workload.Truth()
 	a.look(cloud, before, nil)
 	lost, risen := a.ledger.Lately(now, p.late())
-	of := w.Scenario.machines().ProviderID(infra)
+	of := w.Scenario.Machines().ProviderID(infra)
 	p.causes(op.Key.Name, cloud, of)
 	id := w.keeper.Condemn(of)
 	if id == "" {
@@ -186,7 +178,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	a.judge(oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 		Wanted: p.wanted,
-		Unseen: 2 * Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+		Unseen: 2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	})
 }
@@ -203,7 +195,7 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	if infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return
 	}
-	id := w.Scenario.machines().ProviderID(infra)
+	id := w.Scenario.Machines().ProviderID(infra)
 	w.keeper.Spare(id)
 	if w.Instances.sick[op.Key.Name] {
 		return // the MachineHealthCheck still asks for it
@@ -216,7 +208,7 @@ func (p *process) spares(workload bool, op memapi.Op) {
 }
 
 // dropMachine has a user delete a Machine, or the object of the infrastructure below it.
-func (ins *Instances) dropMachine(e Event) {
+func (ins *Instances) dropMachine(e script.Event) {
 	w := ins.world
 	infras := ins.objects()
 	list := &clusterv1.MachineList{}
@@ -228,18 +220,18 @@ func (ins *Instances) dropMachine(e Event) {
 	alone := ins.standAlone(list, infras)
 	living := slices.DeleteFunc(infras, func(o client.Object) bool {
 		return !o.GetDeletionTimestamp().IsZero() || going[o.GetName()] &&
-			e.What == DropMachine // the object of a Machine that is drained may be deleted too
+			e.What == script.DropMachine // the object of a Machine that is drained may be deleted too
 	})
 	switch {
-	case e.What == DropMachine && len(alone) > 0:
+	case e.What == script.DropMachine && len(alone) > 0:
 		ins.userDeletes(alone[e.N%len(alone)], alone[e.N%len(alone)].Spec.ProviderID)
 		return
 	case len(living) == 0:
 		return
 	}
 	o := living[e.N%len(living)]
-	providerID := w.Scenario.machines().ProviderID(o)
-	if e.What == DropInfraMachine {
+	providerID := w.Scenario.Machines().ProviderID(o)
+	if e.What == script.DropInfraMachine {
 		if ins.ownsNow(o) {
 			ins.condemnByHand(providerID)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/memapi"
 )
 
@@ -48,11 +49,11 @@ var schemes = []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv
 	musterv1.AddToScheme}
 
 // statusKinds are the kinds whose status is a subresource.
-func (k *Kind) statusKinds() []client.Object {
+func statusKinds(k *script.Kind) []client.Object {
 	return append([]client.Object{&clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}, k.Objects...)
 }
 
-func (k *Kind) managementIndexes() []memapi.Index {
+func managementIndexes(k *script.Kind) []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
 	for _, i := range append(watch.Indexes(), k.Indexes()...) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
@@ -82,7 +83,7 @@ func (f *setup) furnish() {
 		}},
 	}
 	w.Must(w.Objects.User.Status().Update(ctx, cluster), "tell that the Cluster is up")
-	if !w.Scenario.Has(Bootstrap) {
+	if !w.Scenario.Has(script.Bootstrap) {
 		w.Objects.rotate()
 	}
 	if w.pool.Furnish != nil {
@@ -168,7 +169,7 @@ type Objects struct {
 }
 
 // secretName is the name of the Secret with the bootstrap data of the pool that is looked at.
-func (w *World) secretName() string { return secretName + place(w.at) }
+func (w *World) secretName() string { return secretName + script.Suffix(w.at) }
 
 // rotate puts a new token into the bootstrap data.
 func (b *Objects) rotate() {
@@ -185,15 +186,6 @@ func (b *Objects) rotate() {
 		return
 	}
 	w.Must(b.User.Create(w.t.Context(), secret), "make the bootstrap data")
-}
-
-// Boots is bootstrap data with a token.
-func (s Scenario) Boots(token string) string {
-	if s.Kind.Bootstrap != nil {
-		return s.Kind.Bootstrap(token)
-	}
-	return fmt.Sprintf("#cloud-config\nwrite_files: [{path: /run/kubeadm/config.yaml, content: \"discovery: {bootstrapToken: {token: "+
-		"%s}}\"}]\n", token)
 }
 
 // Bootstrap is the hash-free bootstrap data as the secret has it now.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 )
 
@@ -21,10 +22,10 @@ type managers struct {
 	// started counts those that were ever started.
 	started int
 	// meeting is what happens in the middle of the next pass, inside is true while it happens.
-	meeting *Event
+	meeting *script.Event
 	inside  bool
 	// amid is what comes between two calls, in order.
-	amid []Event
+	amid []script.Event
 }
 
 // start returns a manager that has just started: a driver, an engine and caches that remember nothing.
@@ -43,14 +44,14 @@ func (g *managers) start() *process {
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	live := w.Objects.server.NewCache(w.Scenario.Kind.uncached()...).Client(p.gate(false))
+	live := w.Objects.server.NewCache(uncached(w.Scenario.Kind)...).Client(p.gate(false))
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
 		SkipModelReconciliation: w.Scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	for _, m := range w.members {
 		p.controllers = append(p.controllers,
-			&controller{of: m, name: "machinepool" + place(m.at), request: ctrl.Request{NamespacedName: m.poolKey}, reconcile: core.Reconcile},
-			&controller{of: m, infra: true, name: strings.ToLower(w.Objects.kind) + place(m.at), request: ctrl.Request{NamespacedName: m.key},
+			&controller{of: m, name: "machinepool" + script.Suffix(m.at), request: ctrl.Request{NamespacedName: m.poolKey}, reconcile: core.Reconcile},
+			&controller{of: m, infra: true, name: strings.ToLower(w.Objects.kind) + script.Suffix(m.at), request: ctrl.Request{NamespacedName: m.key},
 				reconcile: infra})
 	}
 	p.all()
@@ -105,7 +106,7 @@ func (g *managers) between(p *process) {
 		return
 	}
 	w.Trace("meet", "a user edits in the middle of a pass")
-	w.happen(Event{What: Replicas, N: e.M, M: 1})
+	w.happen(script.Event{What: script.Replicas, N: e.M, M: 1})
 }
 
 // resign ends the manager that has lost the lease.

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -13,7 +14,7 @@ import (
 // the managers.
 type member struct {
 	// Scenario is the pool's own, with those of the events that are about it.
-	Scenario Scenario
+	Scenario script.Scenario
 	pool     *Pool
 	// at is the pool's place among those of the world, key the key of its infrastructure object, poolKey that of its MachinePool.
 	at           int
@@ -45,8 +46,8 @@ type member struct {
 }
 
 // newMember returns the pool at a place of the scenario.
-func newMember(w *World, s Scenario, at int) *member {
-	own := s.of(at)
+func newMember(w *World, s script.Scenario, at int) *member {
+	own := s.Of(at)
 	m := &member{Scenario: own, at: at, key: keyOf(InfraKey, at), poolKey: keyOf(poolKey, at), absent: at > 0,
 		writes: record.NewWrites(own.Most)}
 	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
@@ -55,34 +56,10 @@ func newMember(w *World, s Scenario, at int) *member {
 	return m
 }
 
-// of is the scenario of the pool at a place: the first one's, or that of one beside it.
-func (s Scenario) of(at int) Scenario {
-	own := s
-	if at > 0 {
-		own = s.Beside[at-1]
-		own.Seed, own.Kind, own.Speed, own.Ends, own.Switches, own.Denied = s.Seed, s.Kind, s.Speed, s.Ends, s.Switches, s.Denied
-	}
-	own.Events, own.Beside = nil, nil
-	for _, e := range s.Events {
-		if e.Pool == at || e.What == CloudFault {
-			own.Events = append(own.Events, e)
-		}
-	}
-	return own
-}
-
 // keyOf is the key of an object of the pool at a place.
 func keyOf(first client.ObjectKey, at int) client.ObjectKey {
-	first.Name += place(at)
+	first.Name += script.Suffix(at)
 	return first
-}
-
-// place ends the names of what belongs to the pool at a place.
-func place(at int) string {
-	if at == 0 {
-		return ""
-	}
-	return string(rune('1' + at))
 }
 
 // InfraKey is the key of the infrastructure object of the pool that is looked at.

@@ -39,7 +39,7 @@ func (p *process) held() bool {
 // unwell has a MachineHealthCheck find the n-th Machine unhealthy, and leave its replacement to the owner.
 func (ins *Instances) unwell(n int) {
 	w := ins.world
-	if w.Scenario.machines() == nil {
+	if w.Scenario.Machines() == nil {
 		return
 	}
 	list := &clusterv1.MachineList{}

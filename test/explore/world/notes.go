@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // Thief is the owner ID of groups whose owner tag a user has changed.
@@ -88,4 +89,4 @@ func (n *Notes) autoscaledLately(window time.Duration) []int {
 func (n *Notes) recently() bool { return recent(n.moved) || recent(n.disowned) }
 
 // recent reports whether what was done then may not be visible to every reader yet.
-func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < Unseen }
+func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < script.Unseen }

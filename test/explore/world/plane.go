@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // Plane is the control plane of a managed cluster, with what its own provider does for it.
@@ -53,7 +55,7 @@ func (p *Plane) Provide() {
 
 // Upgrade has a user bring the control plane to the next minor version, and the pool after it, or the pool alone to that of its control
 // plane.
-func (p *Plane) Upgrade(e Event) {
+func (p *Plane) Upgrade(e script.Event) {
 	w := p.World
 	if p.Minor < LastMinor && e.N%3 > 0 {
 		p.Minor++

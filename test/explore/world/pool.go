@@ -18,7 +18,15 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 )
+
+// Kind is a kind of pool, with what plays it.
+type Kind struct {
+	*script.Kind
+	// Make makes the account, and what is done with the pool in it.
+	Make func(*World) *Pool
+}
 
 // Pool is the pool of a world in its account: how it is made, changed and looked at. What is optional is nil where a kind has none of it.
 type Pool struct {
@@ -113,17 +121,17 @@ type Edits struct {
 	// Group changes one field of the group.
 	Group func(o client.Object, n, m int)
 	// Strategy sets how stale machines are replaced; nil limits are those of a user who sets none. Optional.
-	Strategy func(client.Object, *Limits)
+	Strategy func(client.Object, *script.Limits)
 	// Keep asks for another number of versions of the template that are kept. Optional.
 	Keep func(o client.Object, n *int32)
 	// Upgrade brings the pool to another version of Kubernetes, where that is a field of its own cluster. Optional.
-	Upgrade func(Event)
+	Upgrade func(script.Event)
 }
 
 // Hands are the changes that users make in the account. All are optional: a nil one is made as for groups of every kind.
 type Hands struct {
 	// Change is anything that is done to the pool's group or its machines. Own gives the group back that was taken from the pool.
-	Change func(Event) error
+	Change func(script.Event) error
 	Own    func()
 	// Resize, Tag and Drop send the requests by which users change the size of a group or a tag, where an empty value removes it, and
 	// delete a group. Without them that is done out of band.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 	"github.com/muster-project/muster/test/memapi"
 )
@@ -177,7 +178,7 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 
 // concernsInfra is concerns for the infrastructure object and those that stand for single machines.
 func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
-	if machines := p.world.Scenario.machines(); same(p.world.pool.New(), o) || machines != nil && same(machines.New(), o) {
+	if machines := p.world.Scenario.Machines(); same(p.world.pool.New(), o) || machines != nil && same(machines.New(), o) {
 		return true, asked(e) // the core controller cares for what they say too
 	}
 	return false, false
@@ -196,7 +197,7 @@ func (p *process) about(e memapi.Event, m *member) bool {
 	}
 	switch is := o.(type) {
 	case *corev1.Secret:
-		return is.Name == secretName+place(m.at)
+		return is.Name == secretName+script.Suffix(m.at)
 	case *clusterv1.Cluster, *unstructured.Unstructured:
 		return true
 	case *clusterv1.MachinePool:

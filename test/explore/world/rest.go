@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 const (
@@ -203,7 +204,7 @@ func (r *rest) end() map[string]string {
 	is := w.pool.Is()
 	delete(is, "owner")
 	is["says"] = named.ReplaceAllString(w.Objects.Says(), "$1-…")
-	if w.Scenario.Has(Back) {
+	if w.Scenario.Has(script.Back) {
 		// What is taken back soon may never have been made.
 		is["says"] = numbered.ReplaceAllString(is["says"], "lt-…")
 		return is
@@ -253,7 +254,7 @@ func (p *process) knows() oracle.Wanted {
 	wanted := oracle.Wanted{Owner: w.Objects.Owner().ID}
 	if o != nil {
 		if named, ok := o.(infrapool.WrittenFields); ok {
-			wanted.Named = w.Scenario.Kind.groupOf(named.GetProviderID())
+			wanted.Named = w.Scenario.Kind.NamedGroup(named.GetProviderID())
 		}
 		wanted.Adopt, wanted.Kept = annotated(mp, o, pool.AdoptAnnotation), w.adoption.kept()
 		least, most := w.pool.Bounds(o)

@@ -27,7 +27,7 @@ const applied = 4
 // lists are the kinds of a backup that concern the pool, in the order in which they are restored.
 func (b *backup) lists() []client.ObjectList {
 	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}, b.listOf(b.world.pool.New())}
-	if of := b.world.Scenario.machines(); of != nil {
+	if of := b.world.Scenario.Machines(); of != nil {
 		list = append(list, of.List(), &clusterv1.MachineList{})
 	}
 	return list
@@ -36,7 +36,7 @@ func (b *backup) lists() []client.ObjectList {
 // listOf is an empty list of objects of the kind of an object.
 func (b *backup) listOf(o client.Object) client.ObjectList {
 	w := b.world
-	types, err := w.Scenario.Kind.scheme()
+	types, err := scheme(w.Scenario.Kind)
 	w.Must(err, "make the scheme")
 	of, err := apiutil.GVKForObject(o, types)
 	w.Must(err, "find the kind of %T", o)

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -20,17 +19,6 @@ const (
 	rolloutAnnotation = "muster.dev/rollout"
 	restartAnnotation = "muster.dev/restart-now"
 )
-
-// Spec is a strategy as the object has it.
-func (l *Limits) Spec() *common.Strategy {
-	if l == nil {
-		return nil
-	}
-	surge, unavailable := intstr.Parse(l.Surge), intstr.Parse(l.Unavailable)
-	return &common.Strategy{Type: common.StrategyRollingUpdate, RollingUpdate: &common.RollingUpdate{
-		MaxSurge: &surge, MaxUnavailable: &unavailable, DeletePolicy: common.DeletePolicy(l.Policy),
-	}}
-}
 
 // Rollout is what of the pool is to be replaced.
 type Rollout struct {
@@ -60,7 +48,7 @@ func (r *Rollout) Left() (stale, old int) {
 		}
 		for _, m := range g.Staying() {
 			// Versions are read again after hours: until then a version that a user deleted is what it was.
-			dropped := m.Content == "" && w.Scenario.Has(HandDropVersion)
+			dropped := m.Content == "" && w.Scenario.Has(script.HandDropVersion)
 			if rolls && m.Content != g.Content && !dropped {
 				stale++
 			}
@@ -73,7 +61,7 @@ func (r *Rollout) Left() (stale, old int) {
 }
 
 // restartNow asks for a replacement of all machines, with another reason than before.
-func (r *Rollout) restartNow(e Event) {
+func (r *Rollout) restartNow(e script.Event) {
 	r.restarts = time.Now()
 	r.world.Objects.Annotate(e.N, restartAnnotation, "asked at "+r.restarts.Format(time.RFC3339))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/muster-project/muster/test/explore/apifault"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/memapi"
 )
 
@@ -116,7 +117,7 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		a.judge(oracle.Write{
 			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 			Wanted: p.wanted,
-			Unseen: 2 * Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+			Unseen: 2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 			Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 		})
 	}

@@ -8,21 +8,11 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/pool"
-)
-
-// Claim is how the objects of a pool name the group of the first pool.
-type Claim int
-
-// The claims: of none, by the ID in spec.providerID, by the request to adopt it, by both.
-const (
-	NoClaim Claim = iota
-	ClaimByID
-	ClaimByAdoption
-	ClaimByBoth
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // applyClaiming has a user apply the objects of a pool, which may name the group of the first one.
-func (f *setup) applyClaiming(c Claim) {
+func (f *setup) applyClaiming(c script.Claim) {
 	w := f.world
 	name, id := "", ""
 	w.as(w.members[0], func() {
@@ -40,13 +30,13 @@ func (f *setup) applyClaiming(c Claim) {
 		if !ok || name == "" || id == "" {
 			return
 		}
-		if c == ClaimByID || c == ClaimByBoth {
+		if c == script.ClaimByID || c == script.ClaimByBoth {
 			is.SetProviderID(id)
 		}
-		if c == ClaimByAdoption || c == ClaimByBoth {
+		if c == script.ClaimByAdoption || c == script.ClaimByBoth {
 			annotate(o, pool.AdoptAnnotation, name)
 		}
-		w.claimed = c != NoClaim
+		w.claimed = c != script.NoClaim
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 	"github.com/muster-project/muster/test/memapi"
 	"github.com/muster-project/muster/view/plan"
@@ -66,10 +67,10 @@ type Violation struct {
 	Oracle, Text string
 }
 
-// Play runs one scenario in a bubble of virtual time.
-func Play(t *testing.T, s Scenario, o Options) (out Result) {
+// Play runs one scenario of a kind in a bubble of virtual time.
+func Play(t *testing.T, k *Kind, s script.Scenario, o Options) (out Result) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, s, o)
+		w := newWorld(t, k, s, o)
 		defer func() {
 			if err := w.pool.Cloud.Close(); err != nil {
 				t.Errorf("close the simulator: %v", err)
@@ -98,7 +99,7 @@ type World struct {
 	// member is the pool that is looked at now, members are all, and events what happens to them.
 	*member
 	members []*member
-	events  []Event
+	events  []script.Event
 	// Cloud has the snapshots of the simulated cloud, and what users can do there out of band.
 	Cloud    sim.Capabilities
 	trace    *record.Trace
@@ -142,7 +143,7 @@ type appointment struct {
 	do func()
 }
 
-func newWorld(t *testing.T, s Scenario, o Options) *World {
+func newWorld(t *testing.T, k *Kind, s script.Scenario, o Options) *World {
 	w := &World{t: t, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1), agenda: &agenda{}, events: s.Events}
 	for at := range 1 + len(s.Beside) {
 		w.members = append(w.members, newMember(w, s, at))
@@ -151,7 +152,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.setup, w.users, w.managers = &setup{world: w}, &users{world: w}, &managers{world: w}
 	w.servers, w.rest = &servers{world: w}, &rest{world: w}
 	w.servers.faults.Prune = w.servers.prune
-	types, err := s.Kind.scheme()
+	types, err := scheme(s.Kind)
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
 		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods,
@@ -160,16 +161,16 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.managers.requeue,
 	})
 	w.account = newAccount(w)
-	w.pool = s.Kind.Make(w)
+	w.pool = k.Make(w)
 	w.Cloud = w.pool.Cloud.Capabilities()
 	w.account.inPages()
 	of, err := apiutil.GVKForObject(w.pool.New(), types)
 	w.Must(err, "find the kind of the infrastructure object")
-	server := memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
+	server := memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: statusKinds(s.Kind), Indexes: managementIndexes(s.Kind)})
 	for _, m := range w.members {
 		m.pool, m.Objects.kind, m.Objects.server, m.Objects.User = w.pool, of.Kind, server, server.Client()
 	}
-	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: server, User: w.Objects.User,
+	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.Machines(), Scheme: types, Server: server, User: w.Objects.User,
 		Workload: w.Workload})
 	w.setup.furnish()
 	w.managers.list = []*process{w.managers.start()}
@@ -357,7 +358,7 @@ func (w *World) Trace(what, format string, args ...any) { w.trace.Add(what, form
 var known sync.Map
 
 // scheme has the kinds that anything here reads or writes. It is made once: nothing is added to it later.
-func (k *Kind) scheme() (*runtime.Scheme, error) {
+func scheme(k *script.Kind) (*runtime.Scheme, error) {
 	if s, ok := known.Load(k); ok {
 		return s.(*runtime.Scheme), nil
 	}

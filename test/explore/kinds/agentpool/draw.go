@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/azure"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // happenings are those of agent pools.
-var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template,
-	world.Template,
-	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler,
-	world.Autoscaler,
-	world.BadTemplate, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
-	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags,
-	world.HandDisown,
-	world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandStop, HandAbort, HandAbort, HandAbort, azure.HandQuota,
-}, world.Mishaps()...)
+var happenings = append([]script.What{
+	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template,
+	script.Template,
+	script.Back, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.External, script.Autoscaler,
+	script.Autoscaler,
+	script.BadTemplate, script.RestartNow, script.RestartNow, script.Hold, script.Upgrade, script.Upgrade, script.Upgrade, script.Mark,
+	script.Mark,
+	script.HandTerminate, script.HandTerminate, script.HandFail, script.HandUnhealthy, script.HandResize, script.HandResize, script.HandTags,
+	script.HandDisown,
+	script.HandDisown, script.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandStop, HandAbort, HandAbort, HandAbort, azure.HandQuota,
+}, script.Mishaps()...)
 
 // actions are the calls that a fault may be for where agent pools are.
 var actions = []string{
@@ -30,19 +31,19 @@ var actions = []string{
 }
 
 // drawn draws a scenario.
-func drawn(d *world.Drawing) {
+func drawn(d *script.Drawing) {
 	s, of := &d.Scenario, Own{Manifest: d.IntN(4) == 0}
 	d.DrawManaged(func() {
 		of.System = d.IntN(4) == 0
 		s.Own = of
 	}, func() int { return 1 }, func() {
 		if d.IntN(2) == 0 {
-			s.Strategy = []*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
+			s.Strategy = []*script.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
 				{Surge: "0", Unavailable: "1"}}[d.IntN(3)]
 		}
 		if d.IntN(8) == 0 && !of.System {
-			s.Add(world.Event{What: world.HandForeign})
-			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+			s.Add(script.Event{What: script.HandForeign})
+			s.Add(script.Event{What: script.HandDropForeign, At: time.Minute + d.Moment()})
 		}
 	})
 	later(d)
@@ -50,12 +51,12 @@ func drawn(d *world.Drawing) {
 
 // later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, a newer node image,
 // machines that keep their size, and spot machines.
-func later(d *world.Drawing) {
+func later(d *script.Drawing) {
 	s, of := &d.Scenario, own(d.Scenario)
 	r := rand.New(rand.NewPCG(s.Seed, 0x766d73))
 	of.VMs = !of.Manifest && !of.System && !s.External && r.IntN(5) == 0
 	if r.IntN(4) == 0 {
-		s.Add(world.Event{What: NodeImage, At: time.Minute + time.Duration(r.Int64N(int64(d.Within))), N: r.IntN(3)})
+		s.Add(script.Event{What: NodeImage, At: time.Minute + time.Duration(r.Int64N(int64(d.Within))), N: r.IntN(3)})
 	}
 	_, _ = r.IntN(3), r.IntN(2) // so that seeds mean what they meant
 	of.NoResize = r.IntN(6) == 0 && !of.VMs
@@ -64,9 +65,9 @@ func later(d *world.Drawing) {
 }
 
 // follow has a user start what was stopped, and take back a quota.
-func follow(d *world.Drawing, e world.Event) {
+func follow(d *script.Drawing, e script.Event) {
 	azure.Follow(d, e)
 	if e.What == HandStop {
-		d.Scenario.Add(world.Event{What: HandStart, At: d.Later(e, 10, 200)})
+		d.Scenario.Add(script.Event{What: HandStart, At: d.Later(e, 10, 200)})
 	}
 }

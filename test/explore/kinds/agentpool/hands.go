@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -16,12 +17,12 @@ import (
 const (
 	// HandUpgrade upgrades the version or the node image of a pool in the portal; HandStop stops a pool, HandStart starts it again;
 	// HandAbort aborts the operation that runs.
-	HandUpgrade world.What = "hand upgrades"
-	HandStop    world.What = "hand stops"
-	HandStart   world.What = "hand starts"
-	HandAbort   world.What = "hand aborts"
+	HandUpgrade script.What = "hand upgrades"
+	HandStop    script.What = "hand stops"
+	HandStart   script.What = "hand starts"
+	HandAbort   script.What = "hand aborts"
 	// NodeImage has AKS release a node image, and the object ask for it.
-	NodeImage world.What = "node image"
+	NodeImage script.What = "node image"
 )
 
 // hands are what people do to the pool in the account.
@@ -34,16 +35,16 @@ type hands struct {
 }
 
 // change changes something of our agent pool, or of one of its machines.
-func (h *hands) change(e world.Event) error {
+func (h *hands) change(e script.Event) error {
 	a := h.pool
 	p := a.World.Group.Owned()
 	if p == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandTerminate, world.HandUnhealthy:
+	case script.HandTerminate, script.HandUnhealthy:
 		return h.strikeNode(p, e)
-	case world.HandFail:
+	case script.HandFail:
 		return a.World.Group.Do(sim.FailRollout, sim.Resource{})
 	case HandAbort:
 		a.World.Notes.Moved()
@@ -55,35 +56,35 @@ func (h *hands) change(e world.Event) error {
 		return nil
 	case azure.HandQuota:
 		return a.Cloud.SetQuota(simazure.Location, "cores", 2*(2+e.N))
-	case world.HandHeal:
+	case script.HandHeal:
 		return a.Cloud.ClearQuotas()
 	}
 	return h.toPool(p, e)
 }
 
 // toPool changes something of the agent pool that takes an operation.
-func (h *hands) toPool(p *sim.Group, e world.Event) error {
+func (h *hands) toPool(p *sim.Group, e script.Event) error {
 	switch e.What {
 	case HandUpgrade:
 		return h.upgradeByHand(e)
 	case NodeImage:
 		return h.newImage(e)
-	case world.Autoscaler:
+	case script.Autoscaler:
 		return h.autoscale(p, e)
-	case world.HandTags:
+	case script.HandTags:
 		return h.retag(p, e)
-	case world.HandResize:
+	case script.HandResize:
 		e.N = max(e.N, 1)
 	}
 	err := h.pool.World.Group.Change(p, e)
-	if err == nil && e.What == world.HandDropGroup {
+	if err == nil && e.What == script.HandDropGroup {
 		h.stopped = false
 	}
 	return err
 }
 
 // retag changes one of the pool's tags, or removes the one with the name of its cluster.
-func (h *hands) retag(p *sim.Group, e world.Event) error {
+func (h *hands) retag(p *sim.Group, e script.Event) error {
 	key := []string{"team", "stage", azure.TagCluster}[e.N%3]
 	on, action := sim.Resource{Key: key, Value: "hand"}, sim.ChangeTag
 	switch {
@@ -96,7 +97,7 @@ func (h *hands) retag(p *sim.Group, e world.Event) error {
 }
 
 // autoscale moves the pool's count as AKS's own autoscaler does, or another one.
-func (h *hands) autoscale(p *sim.Group, e world.Event) error {
+func (h *hands) autoscale(p *sim.Group, e script.Event) error {
 	a := h.pool
 	if e.N = max(e.N, 1); !p.Autoscaled || !a.World.Objects.External() {
 		return a.World.Group.Change(p, e)
@@ -107,7 +108,7 @@ func (h *hands) autoscale(p *sim.Group, e world.Event) error {
 }
 
 // upgradeByHand upgrades the node image of the pool, or its version to that of its control plane.
-func (h *hands) upgradeByHand(e world.Event) error {
+func (h *hands) upgradeByHand(e script.Event) error {
 	if e.N%3 == 0 {
 		return h.pool.World.Group.Do(sim.UpgradeGroup, sim.Resource{})
 	}
@@ -119,14 +120,14 @@ func (h *hands) upgradeByHand(e world.Event) error {
 }
 
 // strikeNode does something to one of the pool's machines.
-func (h *hands) strikeNode(p *sim.Group, e world.Event) error {
+func (h *hands) strikeNode(p *sim.Group, e script.Event) error {
 	a := h.pool
 	living := p.Staying()
 	if len(living) == 0 {
 		return nil
 	}
 	m := living[e.N%len(living)]
-	if e.What == world.HandUnhealthy {
+	if e.What == script.HandUnhealthy {
 		return a.Cloud.Stop(m.ID)
 	}
 	a.World.Notes.Moved()
@@ -178,7 +179,7 @@ func (h *hands) start() {
 // tell that the pool has got an owner meanwhile.
 func (h *hands) foreignFirst() bool {
 	a := h.pool
-	if a.plane.ready || a.plane.afresh || !a.World.Scenario.Has(world.HandForeign) {
+	if a.plane.ready || a.plane.afresh || !a.World.Scenario.Has(script.HandForeign) {
 		a.plane.ready = true
 		return true
 	}
@@ -188,19 +189,19 @@ func (h *hands) foreignFirst() bool {
 	if h.tagged.IsZero() && a.Cloud.AKS.TagPool(a.onPool(), azure.TagOwner, "another-tool") == nil {
 		h.tagged = time.Now()
 	}
-	a.plane.ready = !h.tagged.IsZero() && time.Since(h.tagged) > world.Unseen
+	a.plane.ready = !h.tagged.IsZero() && time.Since(h.tagged) > script.Unseen
 	return a.plane.ready
 }
 
 // dropForeign deletes the pool of another owner that has our name.
 func (h *hands) dropForeign() {
-	if h.pool.World.Scenario.Has(world.HandForeign) {
+	if h.pool.World.Scenario.Has(script.HandForeign) {
 		h.pool.World.Group.DropForeign()
 	}
 }
 
 // newImage has AKS release a node image, and the object ask for it.
-func (h *hands) newImage(e world.Event) error {
+func (h *hands) newImage(e script.Event) error {
 	release := fmt.Sprintf("2026%02d.01.0", 10+e.N%3)
 	if err := h.pool.Cloud.AKS.ReleaseImage(release); err != nil {
 		return fmt.Errorf("release a node image: %w", err)

@@ -23,21 +23,22 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "aks",
-	Claims: world.OneIn(8, 0x616b7300),
+	Claims: script.OneIn(8, 0x616b7300),
 	Salt:   0x616b73,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    follow,
-		Secondary: func(world.Scenario) string { return "Operations_Get" },
+		Secondary: func(script.Scenario) string { return "Operations_Get" },
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs(), containerservice.Beliefs()),
-		Ignorable: func(world.Scenario) []sim.Fault { return simazure.IgnorableOfPools() },
+		Ignorable: func(script.Scenario) []sim.Fault { return simazure.IgnorableOfPools() },
 	},
 	Golden: golden,
 
@@ -46,7 +47,7 @@ var Kind = &world.Kind{
 	Indexes: func() []watch.Index {
 		return append(azuremanaged.Managed{}.Kind().Indexes(), azuremanaged.ASO{}.Kind().Indexes()...)
 	},
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "azuremanagedmachinepools.infrastructure", Version: "v1beta1"},
 		{Name: "azuremanagedcontrolplanes.infrastructure", Version: "v1beta1"},
 		{Name: "azureasomanagedmachinepools.infrastructure", Version: "v1beta1"},
@@ -59,8 +60,7 @@ var Kind = &world.Kind{
 	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: azure.TagOwner, ClusterTag: azure.TagCluster,
 	OneEach: "VirtualMachineScaleSetVMs.Update",
 	Another: another,
-	Make:    newPool,
-}
+}}
 
 // Own is what only scenarios of agent pools have.
 type Own struct {
@@ -77,17 +77,17 @@ type Own struct {
 }
 
 // another makes the scenario of an agent pool beside the first one: of the User mode, of its kind.
-func another(s *world.Scenario) {
+func another(s *script.Scenario) {
 	of := own(*s)
 	of.System, of.VMs, of.Spot = false, false, false
 	s.Own, s.Least = of, max(1, s.Least)
 	s.Most, s.Replicas = max(s.Most, s.Least+1), max(1, s.Replicas)
 	if s.Strategy = nil; s.Replicas%2 == 0 {
-		s.Strategy = &world.Limits{Surge: "1", Unavailable: "0"}
+		s.Strategy = &script.Limits{Surge: "1", Unavailable: "0"}
 	}
 }
 
-func own(s world.Scenario) Own { return s.Own.(Own) }
+func own(s script.Scenario) Own { return s.Own.(Own) }
 
 // pool is the pool in its account. External ones are sized by AKS's own autoscaler.
 type pool struct {

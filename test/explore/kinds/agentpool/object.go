@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -98,7 +99,7 @@ func (a *agentPool) bounds() (least, most int32) {
 
 // limits are how many machines a replacement may add, and how many it may have missing.
 func (a *agentPool) limits() (surge, unavailable oracle.Share) {
-	l := &world.Limits{Surge: "10%", Unavailable: "0"}
+	l := &script.Limits{Surge: "10%", Unavailable: "0"}
 	if u := a.spec().UpgradeSettings; u != nil {
 		l.Surge, l.Unavailable = ptr.Deref(u.MaxSurge, l.Surge), ptr.Deref(u.MaxUnavailable, l.Unavailable)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -136,7 +137,7 @@ func (r *rest) appease() {
 	r.openNodes()
 	r.askAgain()
 	r.dropUnjoined()
-	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
+	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(script.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Objects.Annotate(0, muster.AdoptAnnotation, a.World.InfraKey().Name)
 		if own(a.World.Scenario).Manifest {
 			a.hands.consent()

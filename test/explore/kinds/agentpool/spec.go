@@ -8,6 +8,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -73,7 +74,7 @@ func (a *pool) agentSpec() agentSpec {
 }
 
 // upgrades are the limits as AKS has them; nil leaves them to AKS.
-func upgrades(l *world.Limits) *aksv1.UpgradeSettings {
+func upgrades(l *script.Limits) *aksv1.UpgradeSettings {
 	if l == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func agentEdit(s *agentSpec, n, m int) {
 		if s.ScaleSetPriority != nil {
 			return // AKS adds no machines to those of spot
 		}
-		s.UpgradeSettings = upgrades([]*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
+		s.UpgradeSettings = upgrades([]*script.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
 			{Surge: "0", Unavailable: "1"}}[m%3])
 	default:
 		if s.Mode = []string{aksv1.ModeUser, aksv1.ModeSystem}[m%2]; s.ScaleSetPriority != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
 	"github.com/muster-project/muster/test/explore/kinds/scaleway"
 	"github.com/muster-project/muster/test/explore/kinds/toy"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -46,8 +47,8 @@ func Claiming(seed uint64) *world.Kind {
 }
 
 // Golden returns the golden scenarios of all kinds.
-func Golden() []world.Scenario {
-	var list []world.Scenario
+func Golden() []script.Scenario {
+	var list []script.Scenario
 	for _, k := range Kinds() {
 		list = append(list, k.Goldens()...)
 	}

@@ -11,37 +11,38 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // What is done to Auto Scaling groups alone: HandRefresh begins the group's own refresh, HandCancel cancels the one that runs.
 const (
-	HandRefresh world.What = "hand begins a refresh"
-	HandCancel  world.What = "hand cancels the refresh"
+	HandRefresh script.What = "hand begins a refresh"
+	HandCancel  script.What = "hand cancels the refresh"
 )
 
 // change changes something of our group.
-func (p *pool) change(e world.Event) error {
+func (p *pool) change(e script.Event) error {
 	g := p.World.Group.Owned()
 	if g == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
+	case script.HandTerminate, script.HandFail, script.HandInterrupt, script.HandUnhealthy:
 		return p.StrikeDown(g.Members, e)
-	case world.Autoscaler:
+	case script.Autoscaler:
 		if !p.World.Objects.External() {
 			return nil
 		}
 		p.World.Notes.Autoscaled(g.Size)
 		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g, e.N) })
-	case world.HandDropTemplate:
+	case script.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
-	case world.HandDropVersion, world.HandDefault:
+	case script.HandDropVersion, script.HandDefault:
 		p.World.Notes.Rewritten()
 		return p.ToVersion(e)
-	case world.HandBounds, HandRefresh, HandCancel:
-		if e.What == world.HandBounds {
+	case script.HandBounds, HandRefresh, HandCancel:
+		if e.What == script.HandBounds {
 			p.World.Notes.Moved()
 		}
 		return p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, g.Name, e) })
@@ -70,7 +71,7 @@ func (p *pool) drop(ctx context.Context, g *sim.Group) error {
 }
 
 // meddle is a change of our group that other kinds do not have.
-func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
+func (p *pool) meddle(ctx context.Context, name string, e script.Event) error {
 	c := p.Groups
 	var err error
 	switch e.What {

@@ -19,22 +19,23 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "asg",
 	Claims: func(uint64) bool { return true }, // what no other kind claims
 	Salt:   0x6d757374,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
 		Zones:     aws.Zones(),
 		Follow:    follow,
-		Secondary: func(world.Scenario) string { return "DescribeScalingActivities" },
+		Secondary: func(script.Scenario) string { return "DescribeScalingActivities" },
 		Switches:  evidence.Switches(core.Beliefs(), autoscaling.Beliefs()),
-		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(false) },
+		Ignorable: func(script.Scenario) []sim.Fault { return aws.Ignorable(false) },
 	},
 	Golden: golden,
 
@@ -48,10 +49,9 @@ var Kind = &world.Kind{
 	OwnerTag: aws.TagOwner, ClusterTag: aws.TagCluster, TheirPolicy: aws.TheirPolicy,
 	TheirID:   "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + world.TheirGroup,
 	AdoptName: adoptedGroup,
-	Reshapes:  []world.What{HandRefresh},
-	Another:   func(*world.Scenario) {},
-	Make:      newPool,
-}
+	Reshapes:  []script.What{HandRefresh},
+	Another:   func(*script.Scenario) {},
+}}
 
 // pool is the pool in its account.
 type pool struct{ *aws.Account }

@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -34,17 +35,17 @@ func (p *pool) applied() client.Object {
 }
 
 // preferences are those of a refresh as the object has them.
-func preferences(r world.Refresh) *awsv1.RefreshPreferences {
+func preferences(r script.Refresh) *awsv1.RefreshPreferences {
 	switch r {
-	case world.Checkpoints:
+	case script.Checkpoints:
 		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(50)), InstanceWarmup: ptr.To(int64(30)),
 			RefreshChecks: awsv1.RefreshChecks{
 				CheckpointPercentages: []int32{50, 100}, CheckpointDelay: ptr.To(int64(60)),
 			}}
-	case world.Surplus:
+	case script.Surplus:
 		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(100)), MaxHealthyPercentage: ptr.To(int64(150)),
 			InstanceWarmup: ptr.To(int64(30))}
-	case world.Disabled:
+	case script.Disabled:
 		return &awsv1.RefreshPreferences{Disable: true}
 	}
 	return nil
@@ -60,7 +61,7 @@ func setBounds(o client.Object, least, most int32) {
 }
 
 // strategy is the scenario's as the object has it.
-func strategy(s world.Scenario) *awsv1.Strategy {
+func strategy(s script.Scenario) *awsv1.Strategy {
 	switch {
 	case s.Strategy != nil:
 		return &awsv1.Strategy{Type: awsv1.StrategyRollingUpdate, RollingUpdate: s.Strategy.Spec().RollingUpdate}
@@ -96,11 +97,11 @@ func asks(_ *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 }
 
 // setStrategy sets how machines are replaced.
-func (p *pool) setStrategy(o client.Object, l *world.Limits) {
+func (p *pool) setStrategy(o client.Object, l *script.Limits) {
 	s := &object(o).Spec
 	of := p.World.Scenario
 	of.Strategy = l
-	if s.Strategy = strategy(of); s.Strategy != nil && of.Refresh == world.Disabled {
+	if s.Strategy = strategy(of); s.Strategy != nil && of.Refresh == script.Disabled {
 		s.RefreshPreferences = nil // both together are refused
 	}
 }

@@ -7,37 +7,37 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // Versions draws what happens to the versions of the launch template. Those of node groups are never a user's own.
-func Versions(d *world.Drawing, own bool) {
+func Versions(d *script.Drawing, own bool) {
 	if d.IntN(4) == 0 {
-		d.Scenario.Add(world.Event{What: world.Keep, At: d.Moment(), N: d.IntN(9)})
+		d.Scenario.Add(script.Event{What: script.Keep, At: d.Moment(), N: d.IntN(9)})
 	}
 	if d.IntN(10) == 0 {
 		for n := range 2 + d.IntN(2) {
-			d.Scenario.Add(world.Event{What: world.Template, At: d.Moment(), N: n + d.IntN(9)})
+			d.Scenario.Add(script.Event{What: script.Template, At: d.Moment(), N: n + d.IntN(9)})
 		}
 	}
 	if d.IntN(12) == 0 {
-		d.Scenario.Add(world.Event{What: world.HandDefault, At: d.Moment(), N: d.IntN(9)})
+		d.Scenario.Add(script.Event{What: script.HandDefault, At: d.Moment(), N: d.IntN(9)})
 	}
 	if d.IntN(12) == 0 && !d.Scenario.Spot && own {
 		d.Scenario.Brought = true
 	}
 	if d.IntN(10) == 0 {
-		d.Scenario.Add(world.Event{What: world.HandDropVersion, At: d.Near(2, 2*time.Minute), N: d.IntN(9)})
+		d.Scenario.Add(script.Event{What: script.HandDropVersion, At: d.Near(2, 2*time.Minute), N: d.IntN(9)})
 	}
 }
 
 // Refusals are what the services document for a refusal before anything is done.
-func Refusals() []world.Refusal {
-	list := []world.Refusal{{}, {}}
+func Refusals() []script.Refusal {
+	list := []script.Refusal{{}, {}}
 	for _, code := range []string{
 		"AccessDenied", "UnauthorizedOperation", "ServiceUnavailable", "ScalingActivityInProgress", "ResourceContention", "ValidationError",
 	} {
-		list = append(list, world.Refusal{Code: code, Status: http.StatusBadRequest})
+		list = append(list, script.Refusal{Code: code, Status: http.StatusBadRequest})
 	}
 	return list
 }
@@ -46,14 +46,14 @@ func Refusals() []world.Refusal {
 func Zones() []string { return []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"} }
 
 // Definitions are those of the ecosystem's provider.
-func Definitions() []world.Definition {
-	var list []world.Definition
+func Definitions() []script.Definition {
+	var list []script.Definition
 	for _, name := range []string{
 		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure",
 		"awsmanagedcontrolplanes.controlplane",
 		"awsmachines.infrastructure", "awsmachinetemplates.infrastructure", "awsclustertemplates.infrastructure",
 	} {
-		list = append(list, world.Definition{Name: name, Version: "v1beta2"})
+		list = append(list, script.Definition{Name: name, Version: "v1beta2"})
 	}
 	return list
 }

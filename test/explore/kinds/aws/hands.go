@@ -13,11 +13,11 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
-	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/explore/script"
 )
 
 // ToVersion does something to a version of our template that is not the default.
-func (a *Account) ToVersion(e world.Event) error {
+func (a *Account) ToVersion(e script.Event) error {
 	for _, t := range a.World.Snapshot().Templates {
 		others := slices.DeleteFunc(t.Versions, func(v oracle.Version) bool { return v.Default })
 		if t.Owner != a.World.Objects.Owner().ID || len(others) == 0 {
@@ -25,7 +25,7 @@ func (a *Account) ToVersion(e world.Event) error {
 		}
 		number := strconv.FormatInt(others[e.N%len(others)].Number, 10)
 		return a.World.Hand(func(ctx context.Context) error {
-			if e.What == world.HandDefault {
+			if e.What == script.HandDefault {
 				_, err := a.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &t.ID, DefaultVersion: &number})
 				return err
 			}
@@ -38,7 +38,7 @@ func (a *Account) ToVersion(e world.Event) error {
 }
 
 // StrikeDown terminates one of the group's instances, or lets it fail.
-func (a *Account) StrikeDown(members []sim.Member, e world.Event) error {
+func (a *Account) StrikeDown(members []sim.Member, e script.Event) error {
 	if len(members) == 0 {
 		return nil
 	}
@@ -49,11 +49,11 @@ func (a *Account) StrikeDown(members []sim.Member, e world.Event) error {
 	slices.Sort(ids)
 	id := ids[e.N%len(ids)]
 	switch e.What {
-	case world.HandFail:
+	case script.HandFail:
 		return a.Server.Fail(id)
-	case world.HandInterrupt:
+	case script.HandInterrupt:
 		return a.Server.Interrupt(id)
-	case world.HandUnhealthy:
+	case script.HandUnhealthy:
 		return a.World.Hand(func(ctx context.Context) error {
 			_, err := a.Groups.SetInstanceHealth(ctx, &autoscaling.SetInstanceHealthInput{
 				InstanceId: &id, HealthStatus: awssdk.String("Unhealthy"), ShouldRespectGracePeriod: awssdk.Bool(false),

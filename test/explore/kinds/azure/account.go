@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -33,12 +34,12 @@ const (
 const BadType = "Standard_E2s_v3"
 
 // HandQuota leaves room for few machines.
-const HandQuota world.What = "hand sets a quota"
+const HandQuota script.What = "hand sets a quota"
 
 // Follow has a user take back a quota some time later.
-func Follow(d *world.Drawing, e world.Event) {
+func Follow(d *script.Drawing, e script.Event) {
 	if e.What == HandQuota {
-		d.Scenario.Add(world.Event{What: world.HandHeal, At: d.Later(e, 10, 300)})
+		d.Scenario.Add(script.Event{What: script.HandHeal, At: d.Later(e, 10, 300)})
 	}
 }
 
@@ -102,8 +103,8 @@ var (
 const Denial = "AuthorizationFailed"
 
 // Refusals are codes that Azure documents for a refusal before anything is done, and the status that each comes with.
-func Refusals() []world.Refusal {
-	return []world.Refusal{
+func Refusals() []script.Refusal {
+	return []script.Refusal{
 		{}, {},
 		{Code: Denial, Status: http.StatusForbidden},
 		{Code: "ServiceUnavailable", Status: http.StatusServiceUnavailable},

@@ -16,6 +16,7 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -45,12 +46,12 @@ const (
 var Zones = []string{"us-central1-a", "us-central1-b", "us-central1-c"}
 
 // HandQuota leaves room for few machines.
-const HandQuota world.What = "hand sets a quota"
+const HandQuota script.What = "hand sets a quota"
 
 // Follow has a user take back a quota some time later.
-func Follow(d *world.Drawing, e world.Event) {
+func Follow(d *script.Drawing, e script.Event) {
 	if e.What == HandQuota {
-		d.Scenario.Add(world.Event{What: world.HandHeal, At: d.Later(e, 10, 300)})
+		d.Scenario.Add(script.Event{What: script.HandHeal, At: d.Later(e, 10, 300)})
 	}
 }
 
@@ -156,8 +157,8 @@ var Reads = []string{"*.get*", "*.list*", "*.aggregatedList"}
 const Denial = "forbidden"
 
 // Refusals are reasons that Compute Engine documents for a refusal before anything is done, and the status that each comes with.
-func Refusals() []world.Refusal {
-	return []world.Refusal{
+func Refusals() []script.Refusal {
+	return []script.Refusal{
 		{}, {},
 		{Code: Denial, Status: http.StatusForbidden},
 		{Code: "rateLimitExceeded", Status: http.StatusForbidden},

@@ -11,32 +11,33 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // What users and GKE itself do to node pools alone.
 const (
 	// HandUpgrade upgrades a node pool to the version of its control plane, as GKE does by itself, or changes its image.
-	HandUpgrade world.What = "hand upgrades"
+	HandUpgrade script.What = "hand upgrades"
 	// HandCancel cancels the operation that runs, HandRepair has GKE repair a node.
-	HandCancel world.What = "hand cancels"
-	HandRepair world.What = "GKE repairs a node"
+	HandCancel script.What = "hand cancels"
+	HandRepair script.What = "GKE repairs a node"
 	// HandDelete deletes an instance together with its place in its group.
-	HandDelete world.What = "hand deletes a place"
+	HandDelete script.What = "hand deletes a place"
 	// HandBusy has GKE work on another node pool of the cluster.
-	HandBusy world.What = "GKE works on another pool"
+	HandBusy script.What = "GKE works on another pool"
 )
 
 // hands are what people do to the pool in the account.
 type hands struct{ pool *pool }
 
 // change changes something of our node pool, or of one of its machines.
-func (h *hands) change(e world.Event) error {
+func (h *hands) change(e script.Event) error {
 	p := h.pool
 	switch e.What {
 	case gcp.HandQuota:
 		return p.SetQuota(2 + e.N)
-	case world.HandHeal:
+	case script.HandHeal:
 		return p.Heal()
 	case HandBusy:
 		return p.Cloud.GKE.ResizePool(onOther, 1+e.N%2)
@@ -48,7 +49,7 @@ func (h *hands) change(e world.Event) error {
 	switch e.What {
 	case HandRepair, HandDelete:
 		return h.strike(n, e)
-	case world.HandFail:
+	case script.HandFail:
 		return p.World.Group.Do(sim.FailRollout, sim.Resource{})
 	case HandCancel:
 		p.World.Notes.Moved()
@@ -60,16 +61,16 @@ func (h *hands) change(e world.Event) error {
 }
 
 // toPool changes something of the node pool that takes an operation.
-func (h *hands) toPool(n *sim.Group, e world.Event) error {
+func (h *hands) toPool(n *sim.Group, e script.Event) error {
 	p := h.pool
 	switch e.What {
-	case world.HandResize:
+	case script.HandResize:
 		if len(p.nodes().Groups) == 0 {
 			return nil // GKE has only begun to create it, or failed to
 		}
-	case world.Autoscaler:
+	case script.Autoscaler:
 		return h.autoscale(n, e.N)
-	case world.HandTags:
+	case script.HandTags:
 		return p.World.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage", "theirs"}[e.N%3], Value: "hand"})
 	}
 	return p.World.Group.Change(n, e)
@@ -119,7 +120,7 @@ func (h *hands) cancel() error {
 }
 
 // upgradeByHand upgrades the pool to the version of its control plane, or changes its image.
-func (h *hands) upgradeByHand(e world.Event) error {
+func (h *hands) upgradeByHand(e script.Event) error {
 	p := h.pool
 	if e.N%3 > 0 {
 		return p.World.Group.Do(sim.UpgradeGroup, sim.Resource{})
@@ -128,7 +129,7 @@ func (h *hands) upgradeByHand(e world.Event) error {
 }
 
 // strike does something to one of the pool's machines.
-func (h *hands) strike(n *sim.Group, e world.Event) error {
+func (h *hands) strike(n *sim.Group, e script.Event) error {
 	p := h.pool
 	living := slices.DeleteFunc(n.Staying(), func(m sim.Member) bool { return m.ID == "" })
 	if len(living) == 0 {
@@ -165,7 +166,7 @@ func (h *hands) foreignFirst() bool {
 		if p.plane.ready = p.World.Group.Now() != nil; !p.plane.ready {
 			h.createForAnother()
 		}
-	case !s.Named && !s.Has(world.HandForeign):
+	case !s.Named && !s.Has(script.HandForeign):
 		p.plane.ready = true
 	case p.World.Cloud.Snapshot().Group(name) == nil:
 		_ = p.Cloud.GKE.CreatePool(world.ClusterName+"/"+name, gcp.MachineType, 1) // it is tried again
@@ -187,7 +188,7 @@ func (h *hands) foreignName() string {
 func (h *hands) dropForeign() {
 	p := h.pool
 	s := p.World.Scenario
-	if !s.Named && !s.Has(world.HandForeign) {
+	if !s.Named && !s.Has(script.HandForeign) {
 		return
 	}
 	if !p.plane.ready {

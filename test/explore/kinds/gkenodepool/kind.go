@@ -24,18 +24,19 @@ import (
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 const salt = 0x676b65
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "gke",
-	Claims: world.OneIn(8, salt),
+	Claims: script.OneIn(8, salt),
 	Salt:   salt,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: reads, Refusals: refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
 		Secondary: secondary,
@@ -47,7 +48,7 @@ var Kind = &world.Kind{
 	Schemes: []func(*runtime.Scheme) error{gcpv1.AddToScheme},
 	Objects: []client.Object{&gcpv1.GCPManagedMachinePool{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "gcpmanagedmachinepools.infrastructure", Version: "v1beta1"}, {Name: "gcpmanagedcontrolplanes.infrastructure", Version: "v1beta1"},
 		{Name: "gcpmanagedclusters.infrastructure", Version: "v1beta1"},
 	},
@@ -58,9 +59,8 @@ var Kind = &world.Kind{
 	OpensNodes: true, OwnName: true, LosesTag: true, OwnerTag: gcp.LabelOwner, ClusterTag: gcp.LabelCluster,
 	TheirID:   poolID(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a node pool has the name of the object
-	Another:   func(*world.Scenario) {},
-	Make:      newPool,
-}
+	Another:   func(*script.Scenario) {},
+}}
 
 // Own is what only scenarios of node pools have.
 type Own struct {
@@ -70,10 +70,10 @@ type Own struct {
 	Upgrades int
 }
 
-func own(s world.Scenario) Own { return s.Own.(Own) }
+func own(s script.Scenario) Own { return s.Own.(Own) }
 
 // ignorable are the rules of what GKE may accept and ignore, and Compute Engine of the groups of node pools.
-func ignorable(world.Scenario) []sim.Fault {
+func ignorable(script.Scenario) []sim.Fault {
 	ofGroups := []string{"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances"}
 	list := slices.DeleteFunc(simgcp.Ignorable(), func(f sim.Fault) bool {
 		return f.Service != "container" && !slices.Contains(ofGroups, f.Action)

@@ -16,6 +16,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -101,7 +102,7 @@ func (r *rest) leaveToUsers(want map[string]string) {
 	if n := p.nodes(); n != nil && n.Version > want["version"] && !strings.HasPrefix(n.Version, want["version"]+"-") {
 		delete(want, "version") // a version beyond it is kept
 	}
-	if has(HandCancel) || has(world.HandFail) || has(gcp.HandQuota) || p.World.Scenario.KeepsFromJoining() {
+	if has(HandCancel) || has(script.HandFail) || has(gcp.HandQuota) || p.World.Scenario.KeepsFromJoining() {
 		delete(want, "stale") // an upgrade that ended early has left machines of a newer version, or with an image that the object does not name
 	}
 }
@@ -212,7 +213,7 @@ func (r *rest) dropUnjoined() {
 func (r *rest) openNodes() {
 	p := r.pool
 	n := p.World.Group.Now()
-	if has := p.World.Scenario.Has; n == nil || n.Busy || !has(world.HandFail) && !has(HandRepair) {
+	if has := p.World.Scenario.Has; n == nil || n.Busy || !has(script.HandFail) && !has(HandRepair) {
 		return
 	}
 	for _, m := range n.Staying() {

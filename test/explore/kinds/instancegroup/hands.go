@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -15,11 +16,11 @@ import (
 // HandDelete deletes one together with its place, HandRoll has the group replace machines by itself, HandDropUnused deletes a template that
 // nothing is made from.
 const (
-	HandRecreate   world.What = "hand recreates"
-	HandAbandon    world.What = "hand abandons"
-	HandDelete     world.What = "hand deletes a place"
-	HandRoll       world.What = "hand lets the group roll"
-	HandDropUnused world.What = "hand deletes unused templates"
+	HandRecreate   script.What = "hand recreates"
+	HandAbandon    script.What = "hand abandons"
+	HandDelete     script.What = "hand deletes a place"
+	HandRoll       script.What = "hand lets the group roll"
+	HandDropUnused script.What = "hand deletes unused templates"
 )
 
 // number is a number in a text, 0 for none.
@@ -29,7 +30,7 @@ func number(text string) int {
 }
 
 // change changes something of the pool's group, or of one of its machines.
-func (p *pool) change(e world.Event) error {
+func (p *pool) change(e script.Event) error {
 	if e.What == HandDropUnused {
 		return p.dropUnused()
 	}
@@ -38,21 +39,21 @@ func (p *pool) change(e world.Event) error {
 		return nil
 	}
 	switch e.What {
-	case world.HandTerminate, world.HandInterrupt, world.HandUnhealthy, HandRecreate, HandAbandon, HandDelete:
+	case script.HandTerminate, script.HandInterrupt, script.HandUnhealthy, HandRecreate, HandAbandon, HandDelete:
 		return p.strike(g, e)
 	case gcp.HandQuota:
 		return p.SetQuota(1 + e.N)
-	case world.HandHeal:
+	case script.HandHeal:
 		return p.Heal()
 	}
 	switch e.What {
-	case world.Autoscaler:
+	case script.Autoscaler:
 		if !p.World.Objects.External() {
 			return nil
 		}
 		p.World.Notes.Moved()
 		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g.Name, e.N) })
-	case world.HandTags:
+	case script.HandTags:
 		return p.World.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage"}[e.N%2], Value: "hand"})
 	case HandRoll:
 		p.World.Notes.Moved()
@@ -68,7 +69,7 @@ func (p *pool) resize(ctx context.Context, name string, n int) error {
 }
 
 // strike does something to one of the group's machines.
-func (p *pool) strike(g *sim.Group, e world.Event) error {
+func (p *pool) strike(g *sim.Group, e script.Event) error {
 	var living []sim.Member
 	for _, m := range g.Staying() {
 		if m.ID != "" {
@@ -82,12 +83,12 @@ func (p *pool) strike(g *sim.Group, e world.Event) error {
 	do := func(action sim.Action) error { return p.World.Group.Do(action, sim.Resource{Instance: m.ID}) }
 	p.World.Notes.Moved()
 	switch e.What {
-	case world.HandTerminate:
+	case script.HandTerminate:
 		// Where the group creates none in its place, the empty place goes, and the size with it, also one that an autoscaler has set: the
 		// user has deleted exactly this instance.
 		p.World.Instances.Condemn(m.Name)
 		return do(sim.TerminateInstance)
-	case world.HandInterrupt:
+	case script.HandInterrupt:
 		if m.Spot {
 			return do(sim.InterruptInstance)
 		}

@@ -19,21 +19,22 @@ import (
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 const salt = 0x676365
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "instancegroup",
-	Claims: world.OneIn(8, salt),
+	Claims: script.OneIn(8, salt),
 	Salt:   salt,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: gcp.Reads, Refusals: gcp.Refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
-		Secondary: func(world.Scenario) string { return "machineTypes.get" },
+		Secondary: func(script.Scenario) string { return "machineTypes.get" },
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
 		Ignorable: ignorable,
 	},
@@ -42,13 +43,13 @@ var Kind = &world.Kind{
 	Schemes: []func(*runtime.Scheme) error{gcpv1.AddToScheme},
 	Objects: []client.Object{&gcpv1.GCPMachinePool{}, &gcpv1.GCPMachine{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "gcpclusters.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinepools.infrastructure", Version: "v1beta1"},
 		{Name: "gcpmachines.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinetemplates.infrastructure", Version: "v1beta1"},
 		{Name: "gcpclustertemplates.infrastructure", Version: "v1beta1"},
 	},
 	Machines:     machines,
-	HaveMachines: func(s world.Scenario) bool { return own(s).Machines },
+	HaveMachines: func(s script.Scenario) bool { return own(s).Machines },
 	Places:       true,
 
 	Version:  gcp.Version,
@@ -58,10 +59,9 @@ var Kind = &world.Kind{
 	OwnerTag: gcp.LabelOwner, ClusterTag: gcp.LabelCluster, SurgeTag: gcp.LabelSurge,
 	TheirID:   groupID("zones/"+gcp.Zones[0], world.TheirGroup),
 	AdoptName: theirName,
-	Reshapes:  []world.What{HandRoll, HandDropUnused},
-	Another:   func(*world.Scenario) {},
-	Make:      newPool,
-}
+	Reshapes:  []script.What{HandRoll, HandDropUnused},
+	Another:   func(*script.Scenario) {},
+}}
 
 // theirName is what the ecosystem's provider calls the group of a pool.
 var theirName = world.ClusterName + "-" + world.InfraKey.Name
@@ -76,7 +76,7 @@ type Own struct {
 	Machines bool
 }
 
-func own(s world.Scenario) Own { return s.Own.(Own) }
+func own(s script.Scenario) Own { return s.Own.(Own) }
 
 // machines are the objects that stand for single instances.
 var machines = &machinecontroller.Infra{
@@ -105,7 +105,7 @@ func (o Own) location() string {
 }
 
 // ignorable are the rules of what Compute Engine may accept and ignore: of groups of the scenario's kind.
-func ignorable(s world.Scenario) []sim.Fault {
+func ignorable(s script.Scenario) []sim.Fault {
 	var list []sim.Fault
 	for _, f := range simgcp.Ignorable() {
 		if f.Service == "compute" && regional(f.Action) == own(s).Regional {

@@ -14,6 +14,7 @@ import (
 	muster "github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -51,9 +52,9 @@ func (p *pool) applied() client.Object {
 }
 
 // strategy is one as a GCPMachinePool has it, which always has one: admission sets one where the user does not.
-func strategy(l *world.Limits) common.Strategy {
+func strategy(l *script.Limits) common.Strategy {
 	if l == nil {
-		return *(&world.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
+		return *(&script.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
 	}
 	return *l.Spec()
 }
@@ -87,7 +88,7 @@ func edit(s *gcpv1.GCPMachinePoolSpec, n, m int) {
 			s.DistributionPolicy.TargetShape = []gcpv1.TargetShape{"", gcpv1.ShapeBalanced, gcpv1.ShapeAny}[m%3]
 		}
 	default:
-		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
+		s.Strategy = strategy([]*script.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
 			{Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
 	}
 }
@@ -110,6 +111,6 @@ func (p *pool) edits() world.Edits {
 		Back:     back,
 		Type:     func(o client.Object) string { return object(o).Spec.InstanceType },
 		Group:    func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
-		Strategy: func(o client.Object, l *world.Limits) { object(o).Spec.Strategy = strategy(l) },
+		Strategy: func(o client.Object, l *script.Limits) { object(o).Spec.Strategy = strategy(l) },
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -49,12 +50,12 @@ func (p *pool) behind(n *nodegroup) *simaws.Group {
 }
 
 // upset has EKS fail, or find fault with a node group, or takes back what is wrong.
-func (p *pool) upset(n *nodegroup, e world.Event) error {
+func (p *pool) upset(n *nodegroup, e script.Event) error {
 	switch e.What {
 	case HandBreak:
 		code := []string{"AsgInstanceLaunchFailures", "Ec2SubnetInvalidConfiguration", "InsufficientFreeAddresses"}[e.N%3]
 		return p.Server.SetIssue(eksCluster, n.Name, code, "played by the explorer")
-	case world.HandHeal:
+	case script.HandHeal:
 		return p.Server.ClearIssues(eksCluster, n.Name)
 	case HandFailEnding:
 		return p.Server.StickDeletion(eksCluster, n.Name, "Ec2SecurityGroupDeletionFailure")

@@ -14,25 +14,26 @@ import (
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // What is done to node groups alone: HandLabels changes labels, HandRole the role's policies; HandBreak has EKS find the group's health
 // wanting; HandFail... let the next update, creation or deletion of a group fail.
 const (
-	HandLabels     world.What = "hand changes labels"
-	HandRole       world.What = "hand changes the role"
-	HandBreak      world.What = "hand breaks the health"
-	HandFailUpdate world.What = "the next update fails"
-	HandFailMaking world.What = "the next creation fails"
-	HandFailEnding world.What = "the next deletion fails"
+	HandLabels     script.What = "hand changes labels"
+	HandRole       script.What = "hand changes the role"
+	HandBreak      script.What = "hand breaks the health"
+	HandFailUpdate script.What = "the next update fails"
+	HandFailMaking script.What = "the next creation fails"
+	HandFailEnding script.What = "the next deletion fails"
 )
 
 // hands are what people do to the pool in the account.
 type hands struct{ pool *pool }
 
 // change changes something of our node group, or of what is behind it.
-func (h *hands) change(e world.Event) error {
+func (h *hands) change(e script.Event) error {
 	p := h.pool
 	n := p.nodegroup()
 	if n == nil || n.Tags[aws.TagOwner] != p.World.Objects.Owner().ID {
@@ -40,21 +41,21 @@ func (h *hands) change(e world.Event) error {
 	}
 	g := p.World.Group.Now()
 	switch e.What {
-	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
+	case script.HandTerminate, script.HandFail, script.HandInterrupt, script.HandUnhealthy:
 		return p.StrikeDown(g.Members, e)
-	case world.HandDropTemplate:
+	case script.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
-	case world.HandDropVersion, world.HandDefault:
+	case script.HandDropVersion, script.HandDefault:
 		p.World.Notes.Rewritten()
 		return p.ToVersion(e)
-	case HandBreak, world.HandHeal, HandFailUpdate, HandFailMaking, HandFailEnding:
+	case HandBreak, script.HandHeal, HandFailUpdate, HandFailMaking, HandFailEnding:
 		return p.upset(n, e)
-	case world.HandBounds, world.HandResize:
+	case script.HandBounds, script.HandResize:
 		p.World.Notes.Moved()
 		return p.World.Hand(func(ctx context.Context) error {
 			return h.config(ctx, n, &eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
 		})
-	case world.Autoscaler:
+	case script.Autoscaler:
 		p.World.Notes.Moved()
 		if !p.World.Objects.External() {
 			return nil
@@ -75,7 +76,7 @@ func (h *hands) appease() {
 	if n != nil {
 		p.World.Must(p.Server.ClearIssues(n.Cluster, n.Name), "heal the node group")
 		if g := p.World.Group.Now(); h.stuck(n) && p.World.Group.Ours(g) {
-			_ = p.World.Group.Change(g, world.Event{What: world.HandDropGroup}) // the user finishes what failed
+			_ = p.World.Group.Change(g, script.Event{What: script.HandDropGroup}) // the user finishes what failed
 		}
 	}
 	for _, r := range p.World.Cloud.Snapshot().Roles {
@@ -123,7 +124,7 @@ func (h *hands) label(ctx context.Context, n *nodegroup, key string) error {
 }
 
 // otherLabel is the label that a user changes: one of the pool's, or another.
-func otherLabel(n *nodegroup, e world.Event) string {
+func otherLabel(n *nodegroup, e script.Event) string {
 	if n.Labels["tier"] == "" || e.N%2 == 0 {
 		return world.Theirs
 	}
@@ -131,8 +132,8 @@ func otherLabel(n *nodegroup, e world.Event) string {
 }
 
 // resized is the size, or the bounds, that a user sets.
-func resized(n *nodegroup, e world.Event) *ekstypes.NodegroupScalingConfig {
-	if e.What == world.HandResize {
+func resized(n *nodegroup, e script.Event) *ekstypes.NodegroupScalingConfig {
+	if e.What == script.HandResize {
 		size := int32(min(max(e.N, n.Min), n.Max))
 		return &ekstypes.NodegroupScalingConfig{DesiredSize: &size}
 	}
@@ -153,7 +154,7 @@ func (h *hands) scaleBehind(ctx context.Context, n *nodegroup, size int) error {
 }
 
 // meddleRole attaches a policy of another tool to the role, or detaches one that every node needs.
-func (h *hands) meddleRole(ctx context.Context, n *nodegroup, e world.Event) error {
+func (h *hands) meddleRole(ctx context.Context, n *nodegroup, e script.Event) error {
 	name := n.Role[strings.LastIndex(n.Role, "/")+1:]
 	if e.N%2 == 0 {
 		_, err := h.pool.IAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(aws.TheirPolicy)})

@@ -23,6 +23,7 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -31,17 +32,17 @@ const theirID = "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":node
 	"/00000000-0000-0000-0000-000000000000"
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "nodegroup",
 	Claims: func(seed uint64) bool { return seed%20 < 16 && seed%4 == 0 },
 	Salt:   0x6d757374,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
 		Zones:     aws.Zones(),
 		Follow:    follow,
 		Switches:  evidence.Switches(core.Beliefs(), autoscaling.Beliefs(), eks.Beliefs()),
-		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(true) },
+		Ignorable: func(script.Scenario) []sim.Fault { return aws.Ignorable(true) },
 	},
 	Golden: golden,
 
@@ -64,10 +65,9 @@ var Kind = &world.Kind{
 	},
 	AdoptName:  adoptedName,
 	NamesGroup: true,
-	Reshapes:   []world.What{HandBreak},
-	Another:    func(*world.Scenario) {},
-	Make:       newPool,
-}
+	Reshapes:   []script.What{HandBreak},
+	Another:    func(*script.Scenario) {},
+}}
 
 // Own is what only scenarios of node groups have.
 type Own struct {
@@ -77,7 +77,7 @@ type Own struct {
 	Roles bool
 }
 
-func own(s world.Scenario) Own { return s.Own.(Own) }
+func own(s script.Scenario) Own { return s.Own.(Own) }
 
 // pool is the pool in its account.
 type pool struct {

@@ -12,6 +12,7 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -31,7 +32,7 @@ func (p *pool) controlPlane() *unstructured.Unstructured {
 }
 
 // upgrade brings control plane and pool to the next minor version, or the pool alone to that of its control plane.
-func (p *pool) upgrade(e world.Event) {
+func (p *pool) upgrade(e script.Event) {
 	if p.minor < world.LastMinor {
 		p.minor++
 		p.putCluster()
@@ -73,7 +74,7 @@ func (p *pool) applied() client.Object {
 }
 
 // updates is how many machines an update of EKS's own replaces at once.
-func updates(l *world.Limits) *awsv1.UpdateConfig {
+func updates(l *script.Limits) *awsv1.UpdateConfig {
 	if l == nil {
 		return &awsv1.UpdateConfig{MaxUnavailable: ptr.To(1)}
 	}
@@ -93,13 +94,13 @@ func edit(s *awsv1.AWSManagedMachinePoolSpec, n, m int) {
 	case 2:
 		s.Taints = []awsv1.Taints{nil, {{Key: "dedicated", Value: "gpu", Effect: awsv1.TaintEffectNoSchedule}}}[m%2]
 	case 3:
-		s.UpdateConfig = updates(&world.Limits{Unavailable: []string{"1", "2", "50%"}[m%3]})
+		s.UpdateConfig = updates(&script.Limits{Unavailable: []string{"1", "2", "50%"}[m%3]})
 	case 4, 5:
 		s.AdditionalTags = []awsv1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
 	case 6:
 		s.NodeRepairConfig = []*awsv1.NodeRepairConfig{nil, {}, {Enabled: awssdk.Bool(true)}, {Enabled: awssdk.Bool(false)}}[m%4]
 	case 7:
-		s.UpdateConfig = updates(&world.Limits{Unavailable: "1"})
+		s.UpdateConfig = updates(&script.Limits{Unavailable: "1"})
 		s.UpdateConfig.Force = m%2 == 0
 	default:
 		s.Scaling = openEnded(s.Scaling, m)
@@ -193,7 +194,7 @@ func (p *pool) edits() world.Edits {
 			edit(&object(o).Spec, n, m)
 			p.noteLabels(object(o).Spec.Labels)
 		},
-		Strategy: func(o client.Object, l *world.Limits) { object(o).Spec.UpdateConfig = updates(l) },
+		Strategy: func(o client.Object, l *script.Limits) { object(o).Spec.UpdateConfig = updates(l) },
 		Keep: func(o client.Object, n *int32) {
 			onTemplate(func(t *awsv1.AWSLaunchTemplate) { t.VersionsToKeep = n })(o)
 		},

@@ -8,27 +8,28 @@ import (
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // What is done to scale sets alone: HandExpose takes a machine's protection away, HandTagMachine changes a machine's tags.
 const (
-	HandExpose     world.What = "hand takes protection away"
-	HandTagMachine world.What = "hand retags a machine"
+	HandExpose     script.What = "hand takes protection away"
+	HandTagMachine script.What = "hand retags a machine"
 )
 
 // change changes something of the pool's scale set, or of one of its machines. A user whom a running operation refuses tries again.
-func (p *pool) change(e world.Event) error {
+func (p *pool) change(e script.Event) error {
 	s := p.World.Group.Owned()
 	if s == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandUnhealthy, HandExpose, HandTagMachine:
+	case script.HandUnhealthy, HandExpose, HandTagMachine:
 		return p.strikeVM(s, e)
 	case azure.HandQuota:
 		return p.Cloud.SetQuota(simazure.Location, "cores", 2*(1+e.N))
-	case world.HandHeal:
+	case script.HandHeal:
 		return p.Cloud.ClearQuotas()
 	}
 	return p.World.Group.Change(s, e)
@@ -52,7 +53,7 @@ func (p *pool) drop(ctx context.Context, s *sim.Group) error {
 }
 
 // strikeVM does something to one of the scale set's machines.
-func (p *pool) strikeVM(s *sim.Group, e world.Event) error {
+func (p *pool) strikeVM(s *sim.Group, e script.Event) error {
 	living := s.Staying()
 	if len(living) == 0 {
 		return nil

@@ -22,28 +22,29 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name:   "scaleset",
 	Claims: func(seed uint64) bool { return seed%20 < 16 && seed%4 > 1 },
 	Salt:   0x6d757374,
 	Drawn:  drawn,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    azure.Follow,
 		Secondary: secondary,
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
-		Ignorable: func(world.Scenario) []sim.Fault { return simazure.Ignorable() },
+		Ignorable: func(script.Scenario) []sim.Fault { return simazure.Ignorable() },
 	},
 	Golden: golden,
 
 	Schemes: []func(*runtime.Scheme) error{azurev1.AddToScheme, aksv1.AddToScheme},
 	Objects: []client.Object{&azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "azureclusters.infrastructure", Version: "v1beta1"}, {Name: "azuremachinepools.infrastructure", Version: "v1beta1"},
 		{Name: "azuremachinepoolmachines.infrastructure", Version: "v1beta1"}, {Name: "azuremachines.infrastructure", Version: "v1beta1"},
 		{Name: "azuremachinetemplates.infrastructure", Version: "v1beta1"}, {Name: "azureclustertemplates.infrastructure", Version: "v1beta1"},
@@ -68,9 +69,8 @@ var Kind = &world.Kind{
 	TheirID:   "azure://" + setPath(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a scale set has the name of the object
 	OneEach:   "VirtualMachineScaleSetVMs.Update",
-	Another:   func(*world.Scenario) {},
-	Make:      newPool,
-}
+	Another:   func(*script.Scenario) {},
+}}
 
 // Own is what only scenarios of scale sets have.
 type Own struct {
@@ -80,10 +80,10 @@ type Own struct {
 	Evicts azurev1.SpotEvictionPolicy
 }
 
-func own(s world.Scenario) Own { return s.Own.(Own) }
+func own(s script.Scenario) Own { return s.Own.(Own) }
 
 // secondary is a read without which the rest of a pool can be observed.
-func secondary(s world.Scenario) string {
+func secondary(s script.Scenario) string {
 	if own(s).Mode == azurev1.FlexibleOrchestrationMode {
 		return "VirtualMachineScaleSetVMs_List"
 	}

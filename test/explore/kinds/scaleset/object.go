@@ -11,6 +11,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -93,7 +94,7 @@ func edit(s *azurev1.AzureMachinePoolSpec, n, m int) {
 		s.Template.VMExtensions = [][]azurev1.VMExtension{nil, {anExtension("1.0", nil)},
 			{anExtension("1.0", map[string]string{"key": "b"})}}[m%3]
 	default:
-		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
+		s.Strategy = strategy([]*script.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
 			{Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
 	}
 }
@@ -103,9 +104,9 @@ func anExtension(version string, settings map[string]string) azurev1.VMExtension
 }
 
 // strategy is one as an AzureMachinePool has it, which always has one: admission sets one where the user does not.
-func strategy(l *world.Limits) common.Strategy {
+func strategy(l *script.Limits) common.Strategy {
 	if l == nil {
-		return *(&world.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
+		return *(&script.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
 	}
 	return *l.Spec()
 }
@@ -125,6 +126,6 @@ func (p *pool) edits() world.Edits {
 		Back:     back,
 		Type:     func(o client.Object) string { return object(o).Spec.Template.VMSize },
 		Group:    func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
-		Strategy: func(o client.Object, l *world.Limits) { object(o).Spec.Strategy = strategy(l) },
+		Strategy: func(o client.Object, l *script.Limits) { object(o).Spec.Strategy = strategy(l) },
 	}
 }

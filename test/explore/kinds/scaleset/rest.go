@@ -14,6 +14,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/sim"
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -54,8 +55,8 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 // keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says;
 // and machines that came while the scale set's tag was another's have that one, and tell of the pool's.
 func (p *pool) keepsOthersBehind() bool {
-	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Objects.Says(), "in place, because machine") ||
-		p.World.Scenario.Has(world.HandTags)
+	return p.World.Scenario.Has(script.HandFail) && strings.Contains(p.World.Objects.Says(), "in place, because machine") ||
+		p.World.Scenario.Has(script.HandTags)
 }
 
 func extensions(s *azurev1.AzureMachinePoolSpec) string {

@@ -26,6 +26,7 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	simscaleway "github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -39,31 +40,31 @@ const (
 )
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name: "scaleway", Salt: 0x736377, Drawn: drawn, Golden: golden,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "permissions_denied",
 		Zones: []string{simscaleway.Region + "-1"},
-		Refusals: []world.Refusal{{}, {}, {Code: "permissions_denied", Status: 403}, {Code: "transient_state", Status: 409},
+		Refusals: []script.Refusal{{}, {}, {Code: "permissions_denied", Status: 403}, {Code: "transient_state", Status: 409},
 			{Code: "quotas_exceeded", Status: 403}, {Code: "out_of_stock", Status: 503}, {Code: "precondition_failed", Status: 412},
 			{Code: "invalid_arguments", Status: 400}, {Code: simscaleway.ProxyPage, Status: 502}},
 		Switches:  evidence.Switches(slices.Concat(core.Beliefs(), simscaleway.Beliefs())),
-		Ignorable: func(world.Scenario) []sim.Fault { return simscaleway.Ignorable() },
+		Ignorable: func(script.Scenario) []sim.Fault { return simscaleway.Ignorable() },
 	},
 	Schemes: []func(*runtime.Scheme) error{scalewayv1.AddToScheme}, Objects: []client.Object{&scalewayv1.ScalewayManagedMachinePool{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "scalewaymanagedmachinepools.infrastructure", Version: "v1alpha2"},
 		{Name: "scalewaymanagedcontrolplanes.infrastructure", Version: "v1alpha2"},
 		{Name: "scalewaymanagedclusters.infrastructure", Version: "v1alpha2"},
 	},
 	Version: "v" + world.Minor(world.FirstMinor) + patch, BadType: badType, OwnName: true,
 	LosesTag: true, OwnerTag: driver.Spelling.Key(cloud.TagOwner), ClusterTag: driver.Spelling.Key(cloud.TagCluster),
-	TheirID: poolID(world.TheirGroup), AdoptName: world.InfraKey.Name, Make: newPool,
-}
+	TheirID: poolID(world.TheirGroup), AdoptName: world.InfraKey.Name,
+}}
 
 // own returns what only scenarios of Kapsule have: the place of the upgrade policy in the list of them.
-func own(s world.Scenario) int { return s.Own.(int) }
+func own(s script.Scenario) int { return s.Own.(int) }
 
 func poolID(name string) string {
 	return "scaleway:///projects/" + simscaleway.ProjectID + "/regions/" + simscaleway.Region + "/clusters/" + world.ClusterName + "/pools/" +

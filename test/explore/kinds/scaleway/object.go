@@ -8,6 +8,7 @@ import (
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	simscaleway "github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -100,7 +101,7 @@ func edit(s *scalewayv1.ScalewayManagedMachinePoolSpec, n, m int) {
 }
 
 // upgrade has the control plane brought to the next minor version, and the pool to that of its control plane.
-func (p *pool) upgrade(e world.Event) {
+func (p *pool) upgrade(e script.Event) {
 	if p.minor < world.LastMinor && e.N%3 > 0 {
 		p.minor++
 		p.provide()

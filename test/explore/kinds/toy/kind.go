@@ -22,6 +22,7 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -35,24 +36,24 @@ const (
 )
 
 // Kind is the kind.
-var Kind = &world.Kind{
+var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name: "toy", Salt: 0x746f79, Drawn: drawn, Golden: golden,
-	Odds: world.Odds{
+	Odds: script.Odds{
 		Happenings: happenings, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "Forbidden", Zones: simtoy.Zones(),
-		Refusals: []world.Refusal{{}, {}, {Code: "Forbidden", Status: 403}, {Code: "Busy", Status: 409}, {Code: "PreconditionFailed",
+		Refusals: []script.Refusal{{}, {}, {Code: "Forbidden", Status: 403}, {Code: "Busy", Status: 409}, {Code: "PreconditionFailed",
 			Status: 412}, {Code: "Internal", Status: 503}, {Code: "InvalidField", Status: 400}},
-		Secondary: func(world.Scenario) string { return "GetMachineType" },
+		Secondary: func(script.Scenario) string { return "GetMachineType" },
 		Switches:  evidence.Switches(core.Beliefs()),
-		Ignorable: func(world.Scenario) []sim.Fault { return simtoy.Ignorable() },
+		Ignorable: func(script.Scenario) []sim.Fault { return simtoy.Ignorable() },
 	},
 	Schemes: []func(*runtime.Scheme) error{addToScheme}, Objects: []client.Object{&ToyMachinePool{}}, Indexes: adapter{}.Kind().Indexes,
-	Definitions: []world.Definition{
+	Definitions: []script.Definition{
 		{Name: "toymachinepools.infrastructure", Version: "v1beta1"}, {Name: "toycontrolplanes.infrastructure", Version: "v1beta1"},
 	},
 	Version: "v" + world.Minor(world.FirstMinor) + patch, BadType: badType,
 	LosesTag: true, OwnerTag: cloud.TagDomain + "/" + cloud.TagOwner, ClusterTag: cloud.TagDomain + "/" + cloud.TagCluster,
-	TheirID: poolID(world.TheirGroup), AdoptName: adoptName, Make: newPool,
-}
+	TheirID: poolID(world.TheirGroup), AdoptName: adoptName,
+}}
 
 func poolID(name string) string { return "toy:///clusters/" + world.ClusterName + "/pools/" + name }
 
@@ -150,7 +151,7 @@ func (p *pool) provide() {
 }
 
 // upgrade has the control plane brought to the next minor version, and the pool to that of its control plane.
-func (p *pool) upgrade(e world.Event) {
+func (p *pool) upgrade(e script.Event) {
 	if p.minor < world.LastMinor && e.N%3 > 0 {
 		p.minor++
 		p.provide()
@@ -175,7 +176,7 @@ func (p *pool) applied() client.Object {
 // upgrades are settings by which the cloud replaces nodes. A scenario's own part is the place of one of them.
 var upgrades = []driver.Upgrade{{}, {MaxSurge: "2", MaxUnavailable: "1"}, {MaxSurge: "0", MaxUnavailable: "1"}, {MaxSurge: "50%"}}
 
-func own(s world.Scenario) int { return s.Own.(int) }
+func own(s script.Scenario) int { return s.Own.(int) }
 
 // asks tells how nodes are to be replaced: by the cloud where they have changed, by Muster where they are to be restarted.
 func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {

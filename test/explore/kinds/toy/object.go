@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	domain "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -149,8 +150,8 @@ func (adapter) Translate(o *ToyMachinePool, in infrapool.Inputs) (infrapool.Tran
 func (adapter) Report(*ToyMachinePool, report.Report, engine.Outcome) {}
 
 // limits are those of an upgrade, with the cloud's defaults.
-func limits(s driver.Spec) *world.Limits {
-	out := &world.Limits{Surge: "1", Unavailable: "0"}
+func limits(s driver.Spec) *script.Limits {
+	out := &script.Limits{Surge: "1", Unavailable: "0"}
 	if s.Upgrade.MaxSurge != "" {
 		out.Surge = s.Upgrade.MaxSurge
 	}

@@ -14,63 +14,65 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
+	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // What users do to pools of the toy cloud alone: upgrade one to the next version that its control plane allows, and cancel the operation
 // that runs.
 const (
-	HandUpgrade world.What = "hand upgrades"
-	HandCancel  world.What = "hand cancels"
+	HandUpgrade script.What = "hand upgrades"
+	HandCancel  script.What = "hand cancels"
 )
 
-var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template, world.Back,
-	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler, world.BadTemplate,
-	world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
-	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandTags, world.HandDisown,
-	world.HandDropGroup, HandUpgrade, HandUpgrade, HandCancel, HandCancel,
-}, world.Mishaps()...)
+var happenings = append([]script.What{
+	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template, script.Template,
+	script.Back,
+	script.GroupEdit, script.GroupEdit, script.GroupEdit, script.External, script.Autoscaler, script.Autoscaler, script.BadTemplate,
+	script.RestartNow, script.RestartNow, script.Hold, script.Upgrade, script.Upgrade, script.Upgrade, script.Mark, script.Mark,
+	script.HandTerminate, script.HandTerminate, script.HandFail, script.HandUnhealthy, script.HandResize, script.HandTags, script.HandDisown,
+	script.HandDropGroup, HandUpgrade, HandUpgrade, HandCancel, HandCancel,
+}, script.Mishaps()...)
 
 var actions = []string{"*", "*", "Get*", "List*", "ListNodes", "CreatePool", "UpdatePool", "UpdatePool", "DeleteNodes", "DeleteNodes",
 	"DeletePool", "CancelOperation", "GetMachineType"}
 
 // drawn draws a scenario.
-func drawn(d *world.Drawing) {
+func drawn(d *script.Drawing) {
 	s := &d.Scenario
 	d.DrawManaged(func() { s.Own = d.IntN(len(upgrades)) }, func() int { return d.IntN(3) }, func() {
 		if d.IntN(8) == 0 {
-			s.Add(world.Event{What: world.HandForeign, N: d.IntN(3)})
-			s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+			s.Add(script.Event{What: script.HandForeign, N: d.IntN(3)})
+			s.Add(script.Event{What: script.HandDropForeign, At: time.Minute + d.Moment()})
 		}
 	})
 	d.Adopted()
 }
 
 // golden are scenarios that are disturbed at every effect.
-func golden() []world.Scenario {
-	at := func(name string, events ...world.Event) world.Scenario {
-		s := world.Scenario{Name: "toy: " + name, Own: 0, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2,
+func golden() []script.Scenario {
+	at := func(name string, events ...script.Event) script.Scenario {
+		s := script.Scenario{Name: "toy: " + name, Own: 0, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2,
 			Speed: 5}
 		return s.With(events...)
 	}
-	return []world.Scenario{
+	return []script.Scenario{
 		at("create"),
-		at("scale in and out again", world.Event{What: world.Replicas, N: 1}, world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
-		at("version step", world.Event{What: world.Upgrade, N: 1, M: 1}),
-		at("restart", world.Event{What: world.RestartNow}),
-		at("deletion", world.Event{What: world.Delete}),
+		at("scale in and out again", script.Event{What: script.Replicas, N: 1}, script.Event{What: script.Replicas, N: 4, At: 4 * time.Second}),
+		at("version step", script.Event{What: script.Upgrade, N: 1, M: 1}),
+		at("restart", script.Event{What: script.RestartNow}),
+		at("deletion", script.Event{What: script.Delete}),
 	}
 }
 
 // change changes something of the pool's group by hand: what only this cloud has, and what users do to groups of every kind.
-func (p *pool) change(e world.Event) error {
+func (p *pool) change(e script.Event) error {
 	g := p.world.Group.Owned()
 	if g == nil {
 		return nil
 	}
 	switch e.What {
-	case world.HandFail:
+	case script.HandFail:
 		return p.world.Group.Do(sim.FailRollout, sim.Resource{})
 	case HandCancel:
 		p.world.Notes.Moved()
@@ -78,9 +80,9 @@ func (p *pool) change(e world.Event) error {
 	case HandUpgrade:
 		next := world.Minor(min(managed.Minor(g.Kubernetes)+1, p.minor)) + patch
 		return p.world.Group.Do(sim.UpgradeGroup, sim.Resource{Value: next})
-	case world.HandTags: // none stays that the object does not name
+	case script.HandTags: // none stays that the object does not name
 		return p.world.Group.Do(sim.ChangeTag, sim.Resource{Key: []string{"team", "stage", world.Theirs}[e.N%3], Value: "hand"})
-	case world.Autoscaler:
+	case script.Autoscaler:
 		if p.world.Objects.External() && g.Autoscaled {
 			p.world.Notes.Moved()
 			p.world.Notes.Autoscaled(g.Size)

@@ -1,7 +1,8 @@
-package world
+package script
 
 import (
 	"math/rand/v2"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,7 +12,7 @@ import (
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 )
 
-// Kind is all that is of one kind of pool. What is optional is nil or empty where a kind has none of it.
+// Kind is all that is of one kind of pool, but for what plays it. What is optional is nil or empty where a kind has none of it.
 type Kind struct {
 	// Name is what -kind calls it.
 	Name string
@@ -77,9 +78,6 @@ type Kind struct {
 
 	// Another makes the scenario of a pool beside the first one of what is the first one's. Where it is nil a world has one pool.
 	Another func(*Scenario)
-
-	// Make makes the account, and what is done with the pool in it.
-	Make func(*World) *Pool
 }
 
 // Definition is the definition of a kind of objects, by the name of its resource and the version that has Cluster API's contract.
@@ -136,4 +134,12 @@ func (k *Kind) Goldens() []Scenario {
 // OneIn claims one of so many seeds. The scenarios of the other seeds do not depend on it.
 func OneIn(n int, salt uint64) func(seed uint64) bool {
 	return func(seed uint64) bool { return rand.New(rand.NewPCG(seed, salt)).IntN(n) == 0 }
+}
+
+// NamedGroup returns the name of the group that a provider ID names.
+func (k *Kind) NamedGroup(id string) string {
+	if k.GroupOf != nil {
+		return k.GroupOf(id)
+	}
+	return id[strings.LastIndex(id, "/")+1:]
 }

@@ -1,4 +1,4 @@
-package world
+package script
 
 import (
 	"math/rand/v2"
@@ -14,6 +14,14 @@ const (
 	// Unseen is how long a read of the cloud may be behind.
 	Unseen = 8 * time.Second
 )
+
+// Drawing is a scenario that is being drawn.
+type Drawing struct {
+	*rand.Rand
+	Scenario Scenario
+	// Within bounds how long edits go on: together in a few minutes, or each by itself.
+	Within time.Duration
+}
 
 // DrawRolled draws a pool whose machines are replaced one by one, by its own hand or by the group's own refresh. What only the kind has is
 // drawn by own, what happens to its templates by templates; both are optional.
@@ -93,14 +101,6 @@ func (d *Drawing) Happen(cloudFaults int) {
 	for range d.IntN(4) {
 		d.serverFault()
 	}
-}
-
-// Drawing is a scenario that is being drawn.
-type Drawing struct {
-	*rand.Rand
-	Scenario Scenario
-	// Within bounds how long edits go on: together in a few minutes, or each by itself.
-	Within time.Duration
 }
 
 func (d *Drawing) odds() *Odds { return &d.Scenario.Kind.Odds }
