@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,14 +86,7 @@ func (w *World) Web(cluster string, pods int) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	file := filepath.Join(w.T.TempDir(), "web.yaml")
-	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods)),
-		0o600); err != nil {
-		w.T.Fatal(err)
-	}
-	if out, err := w.Try("", "--kubeconfig", w.ClusterKubeconfig(cluster), "apply", "-f", file); err != nil {
-		w.T.Fatalf("%v\n%s", err, out)
-	}
+	w.ApplyTo(cluster, string(bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods))))
 	w.Workload(cluster, "wait", "deployment/web", "--for=condition=Available", "--timeout", WaitLimit.String())
 	if is := w.ReadFrom(cluster, "{.spec.replicas}", "deployment/web"); is != strconv.Itoa(pods) {
 		w.T.Fatalf("want %d pods in the guide's manifest, got %s", pods, is)

@@ -62,7 +62,7 @@ func StartOf(t *testing.T, binary, dir string, args ...string) *World {
 	}
 	w := run(t, binary, dir, append([]string{"up", "--dir", dir}, args...)...)
 	w.Kubeconfig = w.Printed(`export KUBECONFIG=(\S+)`)
-	w.Endpoint = w.Printed(`(?:AWS_ENDPOINT_URL|AZURE_RESOURCE_MANAGER_ENDPOINT|MUSTER_GCP_ENDPOINT)=(\S+)`)
+	w.Endpoint = w.Printed(`(?:AWS_ENDPOINT_URL|AZURE_RESOURCE_MANAGER_ENDPOINT|MUSTER_GCP_ENDPOINT|MUSTER_SCALEWAY_ENDPOINT)=(\S+)`)
 	return w
 }
 
