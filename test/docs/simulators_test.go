@@ -18,15 +18,17 @@ import (
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
+	simscaleway "github.com/muster-project/muster/sim/scaleway"
 )
 
 const simulators = "docs/simulators.md"
 
 // simulated are all clouds, with a machine in each that the page's examples name.
 type simulated struct {
-	aws   *simaws.Server
-	azure *simazure.Cloud
-	gcp   *simgcp.Cloud
+	aws      *simaws.Server
+	azure    *simazure.Cloud
+	gcp      *simgcp.Cloud
+	scaleway *simscaleway.Cloud
 	// env are the variables of the examples.
 	env map[string]string
 }
@@ -45,10 +47,13 @@ func simulate(t *testing.T) simulated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _, _ = aws.Close(), azure.Close(), gcp.Close() })
-	s := simulated{aws, azure, gcp, map[string]string{
-		"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure", "GCP_SIM": "http://gcp", "GROUP": "byhand", "SCALESET": "byhand",
-	}}
+	scaleway, err := simscaleway.New(simscaleway.Options{Speed: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _, _ = aws.Close(), azure.Close(), gcp.Close(), scaleway.Close() })
+	s := simulated{aws, azure, gcp, scaleway, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure",
+		"GCP_SIM": "http://gcp", "SCALEWAY_SIM": "http://scaleway", "GROUP": "byhand", "SCALESET": "byhand"}}
 	for _, hands := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand, gcp.Capabilities().OutOfBand} {
 		for _, deed := range []sim.Action{sim.CreateTemplate, sim.CreateGroup} {
 			if _, err := hands.Do(deed, sim.Resource{Name: "byhand"}); err != nil {
@@ -67,6 +72,7 @@ func simulate(t *testing.T) simulated {
 	}
 	s.makePools(t)
 	s.makeNodePool(t)
+	s.makeKapsulePool(t)
 	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" ||
 		s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -129,9 +135,29 @@ func (s simulated) makeNodePool(t *testing.T) {
 	}
 }
 
+// makeKapsulePool makes the cluster of Kapsule of the examples with its pool.
+func (s simulated) makeKapsulePool(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		is, err := s.scaleway.PutCluster(simscaleway.Access{Name: "kapsule", Version: "1.34.2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is["status"] == "pool_required" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("want the cluster within half a minute, got %+v", is)
+		}
+	}
+	if err := s.scaleway.CreatePool("kapsule", "workers", simscaleway.Theirs{Size: 1}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	curlLine   = regexp.MustCompile(`^curl --fail-with-body (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP)_SIM\S+)(?: -d (.+))?$`)
+	curlLine   = regexp.MustCompile(`^curl --fail-with-body (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP|SCALEWAY)_SIM\S+)(?: -d (.+))?$`)
 )
 
 // run sends what an example of the page sends.
@@ -168,6 +194,9 @@ func (s simulated) send(t *testing.T, method, target, body string) (status int, 
 	if strings.HasPrefix(target, s.env["GCP_SIM"]) {
 		handler = s.gcp
 	}
+	if strings.HasPrefix(target, s.env["SCALEWAY_SIM"]) {
+		handler = s.scaleway
+	}
 	resp, err := sim.Transport{Handler: handler}.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +219,7 @@ func TestAdminTellsWhatIsServed(t *testing.T) {
 		{http.MethodGet, "$AWS_SIM/_sim/", "POST /_sim/instances/{id}/fail|impair|interrupt|recommend|terminate", http.StatusOK},
 		{http.MethodGet, "$AZURE_SIM/_sim/", "PUT /_sim/quotas", http.StatusOK},
 		{http.MethodGet, "$GCP_SIM/_sim/", "GET /_sim/calls", http.StatusOK},
+		{http.MethodGet, "$SCALEWAY_SIM/_sim/", "POST /_sim/pools/{cluster}/{pool}/{action}", http.StatusOK},
 		{http.MethodGet, "$AWS_SIM/_sim/falts", "GET /_sim/ lists what is", http.StatusNotFound},
 		{http.MethodPost, "$AWS_SIM/_sim/instances/i-1/terminat", `action \"terminat\" is none of`, http.StatusNotFound},
 		{http.MethodPost, "$AWS_SIM/_sim/eks/clusters/c/nodegroups/n/issu", `none of`, http.StatusNotFound},
@@ -206,7 +236,7 @@ func TestAdminTellsWhatIsServed(t *testing.T) {
 // Every example of the page works, and has the effect that the page promises.
 func TestSimulatorExamples(t *testing.T) {
 	if testing.Short() {
-		t.Skip("every example, with three simulators")
+		t.Skip("every example, with four simulators")
 	}
 	t.Parallel()
 	text := read(t, simulators)
@@ -226,8 +256,11 @@ func TestSimulatorExamples(t *testing.T) {
 			return "ignore, ignore, ignore", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
 		},
 		"Let machines fail": func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
-		"Remove faults":     func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
-		"Start over":        func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"Use Kapsule": func(s simulated) (string, string) {
+			return "2 error-before", fmt.Sprint(s.scaleway.Snapshot().Groups[0].Size) + " " + faults(s.scaleway.Faults())
+		},
+		"Remove faults": func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
+		"Start over":    func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
 		"See what a cloud was asked for": func(s simulated) (string, string) {
 			return "0", fmt.Sprint(s.aws.Calls().Summary(0).Total)
 		},
