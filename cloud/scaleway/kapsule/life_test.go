@@ -109,7 +109,8 @@ func TestUpgradeSurge(t *testing.T) {
 	})
 }
 
-// TestStatus: a lock and a warning are told and freeze nothing: all nodes are observed, and what differs is changed where Scaleway takes it.
+// TestStatus: a lock and a warning are told and freeze nothing: all nodes are observed, and what differs is changed where Scaleway takes
+// it.
 func TestStatus(t *testing.T) {
 	t.Run("locked", func(t *testing.T) {
 		inWorld(t, scaleway.Options{}, func(w *world) {

@@ -19,8 +19,8 @@ const (
 	pageSize = 100
 	// pagesMost bounds the requests for one list: a cluster has at most 500 nodes, and a page at least one.
 	pagesMost = 1000
-	// documentAge is how old the document of a cluster may be when its pools and nodes are read: only its ID is needed for that. Decisions that
-	// depend on its version or type read a newer one.
+	// documentAge is how old the document of a cluster may be when its pools and nodes are read: only its ID is needed for that. Decisions
+	// that depend on its version or type read a newer one.
 	documentAge = 30 * time.Minute
 	// listAgain is how often a list is read again that changed between its pages.
 	listAgain = 3
@@ -71,8 +71,8 @@ func (s *Session) readClusters(ctx context.Context, names []string, found func(s
 	return nil
 }
 
-// readCluster reads a cluster no older than maxAge, and then its pools before its nodes: a node that is listed has its pool then. Doc is nil
-// if there is no such cluster.
+// readCluster reads a cluster no older than maxAge, and then its pools before its nodes: a node that is listed has its pool then. Doc is
+// nil if there is no such cluster.
 func (s *Session) readCluster(ctx context.Context, name string, maxAge time.Duration) (out Cluster, err error) {
 	if out.Doc, out.DocAt, err = s.Document(ctx, name, maxAge); err != nil || out.Doc == nil {
 		return out, err

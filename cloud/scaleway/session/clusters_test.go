@@ -76,8 +76,8 @@ func TestClusterByName(t *testing.T) {
 	}
 }
 
-// TestClusterIsReadRarely: pools and nodes are read without the cluster for half an hour, unless their cluster is gone, empty or missing: it
-// may be another one by then.
+// TestClusterIsReadRarely: pools and nodes are read without the cluster for half an hour, unless their cluster is gone, empty or missing:
+// it may be another one by then.
 func TestClusterIsReadRarely(t *testing.T) {
 	t.Parallel()
 	pools, none, empty := names("pools", 1, 0, 1), names("nodes", 0, 0, 0), names("pools", 0, 0, 0)
