@@ -28,7 +28,7 @@ func (b Bootstrap) Data() []byte {
 	return **b.data
 }
 
-// Format is what NewBootstrap was told.
+// Format returns the format of the data, as it was given to NewBootstrap.
 func (b Bootstrap) Format() string { return b.format }
 
 // Empty reports whether there is no bootstrap data (yet).
@@ -52,8 +52,8 @@ func (b Bootstrap) String() string { return "bootstrap data " + b.Hash() }
 func (b Bootstrap) GoString() string { return b.String() }
 
 const (
-	// contentStays and contentMark are how many hex digits of a marked content are those of what it was, and of the mark: together as
-	// long as contents are.
+	// contentStays is the number of hex digits that a marked content keeps of the original hash, contentMark the number of digits of the mark.
+	// Together they are as long as any content.
 	contentStays, contentMark = 10, 6
 )
 
@@ -65,7 +65,7 @@ func (b Bootstrap) Marked(mark string) Bootstrap {
 	return b
 }
 
-// Mark is what Marked has said.
+// Mark returns the mark that was given to Marked.
 func (b Bootstrap) Mark() string { return b.mark }
 
 // Content is the content hash ("v1:0123456789abcdef") of a template with this data, from that of all else that is in it.

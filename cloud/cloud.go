@@ -9,20 +9,20 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Driver runs pools of one kind on one cloud. S is the kind's own specification, as the API has it. All methods are
-// safe for concurrent use, hold their caller for no longer than a few requests, and return *Error when the cloud refuses.
+// Driver runs pools of one kind on one cloud. S is the kind's own specification, as the API has it. All methods are safe for concurrent
+// use, return after a few requests at most, and return *Error if the cloud refuses.
 type Driver[S any] interface {
 	// Traits are facts about the cloud that hold for every pool of the kind.
 	Traits() pool.Traits
-	// Observe reads everything that the cloud says about one pool. It never writes. Node fields are left nil. With *SpecUnsatisfiableError
-	// (what the specification wants can't be made, and nothing runs yet) the observation is complete all the same, so that
-	// the pool can be deleted; with any other error it says nothing at all.
+	// Observe reads everything that the cloud reports about one pool. It never writes. Node fields are left nil. With *SpecUnsatisfiableError
+	// (the specification cannot be satisfied, and nothing runs yet) the observation is complete, so that the pool can be deleted. With any
+	// other error it must not be used.
 	Observe(ctx context.Context, t Target[S]) (pool.Observed, error)
-	// Start begins one step and returns at once. It is idempotent: what has already happened is no error.
+	// Start begins one step and returns at once. It is idempotent: an effect that exists already is no error.
 	Start(ctx context.Context, t Target[S], s pool.Step) error
 }
 
-// Target is everything that a driver needs to know about one pool beside the step.
+// Target identifies one pool, with everything that a driver needs to know in addition to the step.
 type Target[S any] struct {
 	Owner Owner
 	// GroupID is the cloud's group that the object names in spec.providerID; empty where it names none. It is the pool's own, or that of
@@ -36,7 +36,7 @@ type Target[S any] struct {
 	AssumeOwned bool
 	// KubernetesVersion that the machines should run, with the leading v; empty when the object names none.
 	KubernetesVersion string
-	// Bootstrap is what new machines boot with.
+	// Bootstrap is the bootstrap data of new machines.
 	Bootstrap Bootstrap
 	// FailureDomains that the core object prefers; the specification's own zones come first.
 	FailureDomains []string
@@ -45,8 +45,8 @@ type Target[S any] struct {
 	// Operations are the long-running operations that an earlier observation named, as they were kept on the object: hints to
 	// ask for the words of a failure, from which nothing else may be derived.
 	Operations []pool.Operation
-	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and NoSharedCache one of which
-	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
+	// MaxAge is the maximum age of the observation. Zero requires a fresh one, and NoSharedCache one that shares no read with other pools.
+	// A driver's own writes always make older observations useless.
 	MaxAge time.Duration
 	// ByEvent is true if an event (an edit, a change of a Node) asked for the pass before the next look is due. What only other clients change
 	// beside the group is found by the looks that are due, and need not be read for an event.
@@ -77,7 +77,7 @@ type Search struct {
 	Since time.Time
 }
 
-// Owner is who a cloud object belongs to. The ID decides; the rest is for people and for other tools.
+// Owner identifies the object that a cloud object belongs to. Ownership needs the ID and the names to agree with the tags: see Claim.
 type Owner struct {
 	// ID survives moves, backup and restore of the Kubernetes object, and is never reused.
 	ID string

@@ -57,7 +57,7 @@ func AsConflict(err error) error {
 	return err
 }
 
-// KindOfStatus is what an HTTP status says where the code is unknown.
+// KindOfStatus returns the kind of an error by its HTTP status, for replies with an unknown code.
 func KindOfStatus(status int) ErrorKind {
 	switch {
 	case status == http.StatusTooManyRequests:

@@ -36,7 +36,7 @@ type Error struct {
 	Field string
 	// Where names the zone, region or quota that has no capacity.
 	Where string
-	// After is how long the cloud asks to wait; zero when it does not say.
+	// After is the time that the cloud asks to wait; zero if it names none.
 	After time.Duration
 }
 

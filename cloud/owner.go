@@ -13,11 +13,10 @@ import (
 // ReasonOwnershipConflict is the reason of a pool whose group is not its own.
 const ReasonOwnershipConflict = "OwnershipConflict"
 
-// TagDomain is what the names of all tags begin with by which Muster knows what is its own.
+// TagDomain is the prefix of the names of all tags by which Muster recognises its own objects.
 const TagDomain = "muster.dev"
 
-// The names of the tags that say whose a cloud object is. A cloud that forbids the slash in names has something else between the
-// domain and the name.
+// The names of the owner tags. A cloud that forbids the slash in names has another separator between the domain and the name.
 const (
 	TagOwner     = "owner"
 	TagCluster   = "cluster"
@@ -29,7 +28,7 @@ const (
 // about the other.
 func (o Owner) MemoryKey() string { return o.ID + "\n" + o.Key() }
 
-// Spelling is how a cloud writes the tags that say whose its objects are.
+// Spelling writes and reads owner tags in the form that one cloud allows.
 type Spelling struct {
 	// Key returns the key of a tag from its name without the domain.
 	Key func(name string) string
@@ -75,8 +74,8 @@ func (s Spelling) Tags(o Owner) map[string]string {
 	return tags
 }
 
-// Claim is what the tags of a cloud object say about one owner. The owner ID alone proves nothing: it is an annotation, which everyone
-// sets who can write the object, and it can be read from the tags of any group.
+// Claim is the result of comparing the tags of a cloud object with one owner. The owner ID alone proves nothing: it is an annotation, which
+// every user can set who can write the object, and it can be read from the tags of any group.
 type Claim struct {
 	// ID is the value of the owner tag; empty without one. Tag is its key.
 	ID, Tag string
@@ -182,7 +181,7 @@ func (t Target[S]) Claim(s Spelling, tag func(key string) string) Claim {
 	return c
 }
 
-// tagValueLimit is how long the value of a tag may be, in every cloud that has such.
+// tagValueLimit is the maximum length of the value of a tag, in every cloud that has tags.
 const tagValueLimit = 256
 
 // Check returns an error if the owner can't be written into tags: without an ID nothing can be called the pool's.
@@ -201,8 +200,8 @@ func (o Owner) Check() error {
 // Key names the owner's object as cluster/namespace/name.
 func (o Owner) Key() string { return o.Cluster + "/" + o.Namespace + "/" + o.Name }
 
-// NamedElsewhere is the cause of an object whose spec.providerID names a group that is not the pool's: group is the group as messages name
-// it, fact is what was found.
+// NamedElsewhere returns the cause of an object whose spec.providerID names a group that is not the pool's. group is the group as messages
+// name it, fact the evidence.
 func NamedElsewhere(group, fact string) *pool.Cause {
 	return &pool.Cause{Reason: ReasonOwnershipConflict, Message: fmt.Sprintf(
 		"spec.providerID names %s, which is not this pool's: %s. It is left alone, and no other is created. "+

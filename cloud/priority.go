@@ -28,7 +28,7 @@ func (p Priority) bounded() Priority { return min(max(p, PriorityOperation), Pri
 
 type priorityKey struct{}
 
-// rank is what a context says of the order of its calls.
+// rank is the order of the calls of a context.
 type rank struct {
 	priority Priority
 	turn     bool

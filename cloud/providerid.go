@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// ProviderKey is what a provider ID means, so that two spellings of one instance compare equal: letter case is folded
+// ProviderKey returns the canonical form of a provider ID, so that two spellings of one instance compare equal: letter case is folded
 // where the cloud ignores it, repeated slashes do not count, and where the instance's own ID is unique within its cloud
 // the zone in front of it is left out (aws:///eu-west-1a/i-0abc, aws:////i-0abc and aws:///i-0abc are one instance).
 // OCI's identifiers stand with and without its scheme: what lists instances and what makes Nodes don't agree on it.

@@ -14,7 +14,7 @@ const (
 	redactedText = "(hidden)"
 )
 
-// spaces are what messages have one blank for.
+// spaces match white space that messages collapse into one blank.
 var spaces = regexp.MustCompile(`\s+`)
 
 // pieces are neighbours that were cut out one by one.

@@ -1,4 +1,4 @@
-// Package cache is what drivers keep of earlier passes: the last reads of each pool (Pools), look-ups that are made once for each
-// specification and shared for a while (Lookups, Resolver), and the size that a group was asked for a moment ago (Asked). All of it
-// spares requests and none of it is truth: losing it costs a few reads.
+// Package cache holds the results of earlier passes for drivers: the last reads of each pool (Pools), look-ups that are made once for each
+// specification and shared for a while (Lookups, Resolver), and the size that was requested of a group a moment ago (RequestedSize). All of
+// it saves requests and none of it is authoritative: losing it costs a few reads.
 package cache

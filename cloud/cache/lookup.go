@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// sharedFor is how long one pool's look-up serves other pools that ask the same. It is short: what counts for long
-	// is what an object remembers.
+	// sharedFor is the time for which one pool's look-up serves other pools with the same question. It is short, because objects store the
+	// look-ups that count for long.
 	sharedFor = 10 * time.Minute
 	// sharedMost bounds the look-ups that are shared; when there are more, all are asked again.
 	sharedMost = 4096
@@ -103,9 +103,9 @@ type Resolver struct {
 	// Shared are the look-ups of all pools.
 	Shared *Lookups
 	Now    time.Time
-	// Remembered is what the object remembers of earlier look-ups; it is not changed.
+	// Remembered are the look-ups that are stored on the object. They are not changed.
 	Remembered map[string]string
-	// Remember is what this specification rests on: look-ups made now and earlier.
+	// Remember collects the look-ups that this specification rests on, made now and earlier.
 	Remember map[string]string
 }
 

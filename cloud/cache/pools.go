@@ -15,7 +15,7 @@ type Pools[M any] struct {
 	by map[string]*kept[M]
 }
 
-// kept is what is known of one pool, and when that was last asked for.
+// kept is the memory of one pool, with the time of its last use.
 type kept[M any] struct {
 	is   M
 	used time.Time

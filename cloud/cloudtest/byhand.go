@@ -260,7 +260,7 @@ func groupDeleted[S any](p player[S]) {
 	p.running(p.observe(target), sizeSmall)
 }
 
-// templateName is what the cloud calls a template of the target.
+// templateName returns the name of a template of the target in the cloud.
 func templateName[S any](p player[S], target cloud.Target[S], t pool.Template) string {
 	if p.suite.TemplateName == nil {
 		return p.name(target)

@@ -38,7 +38,7 @@ func callsElsewhere[S any](p player[S], e exercise[S], forgetful bool) (list []c
 // call is one of the requests that something sends.
 type call struct {
 	service, action string
-	// before is how many of the same name come before it, earlier how many writes.
+	// before is the number of calls of the same name before it, earlier the number of writes.
 	before, earlier int
 	// writes is true if it writes, carries if bootstrap data is in it.
 	writes, carries bool

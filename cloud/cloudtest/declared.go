@@ -5,7 +5,7 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// declared are what a driver and its simulated cloud declare themselves. No suite repeats them.
+// declared holds the declarations of a driver and its simulated cloud. No suite repeats them.
 type declared struct {
 	// GroupBehavior is that of the simulator's groups.
 	sim.GroupBehavior

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// retryAfter is what throttled requests are asked to wait, in seconds and as a duration.
+	// retryAfter is the time that throttled requests are asked to wait, in seconds and as a duration.
 	retryAfter = "7"
 	waitAsked  = 7 * time.Second
 	// silence is longer than any driver waits for a reply.
 	silence = 2 * time.Minute
-	// behind is how far reads may lag after a write, as eventually consistent clouds do.
+	// behind is the time by which reads may lag a write, as in eventually consistent clouds.
 	behind = 8 * time.Second
 )
 
 // onePage lets every list answer with one item a page.
 var onePage = sim.Fault{Name: "pages of one", Kind: sim.PageLimit, Limit: 1}
 
-// refusal is how a cloud says no, and what a driver must make of it.
+// refusal is an error of a cloud, and the error that a driver must return for it.
 type refusal struct {
 	about string
 	fault sim.Fault
@@ -284,7 +284,7 @@ func refusedLooks[S any](p player[S], refusals []refusal) {
 	}
 }
 
-// undated is what was observed but for the moments in which things were made, which differ from cloud to cloud.
+// undated returns an observation without creation times, which differ from cloud to cloud.
 func undated(o pool.Observed) pool.Observed {
 	if o.Group != nil {
 		group := *o.Group

@@ -63,7 +63,7 @@ func takenByCloud[S any](p player[S]) {
 	doneReplace(p, sc, p.observe(sc.target))
 }
 
-// holdOf is how the instance is held, nil when it is not.
+// holdOf returns the lifecycle hook that holds the instance; nil if none does.
 func holdOf(o pool.Observed, id string) *pool.LifecycleHook {
 	for _, i := range o.Instances {
 		if i.ID == id {

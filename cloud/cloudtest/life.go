@@ -94,7 +94,7 @@ func forgetful[S any](p player[S]) {
 	p.check("what a new driver observes", unhinted(want), unhinted(p.again().observe(target)))
 }
 
-// unhinted is what was observed without what only the process knows that began it, or is handed it, and without when it was read.
+// unhinted returns an observation without hints that only the process has which began an operation, and without the age of its reads.
 func unhinted(o pool.Observed) pool.Observed {
 	o.Operations, o.Fresh, o.GroupFresh, o.Reused = nil, false, false, false
 	return o

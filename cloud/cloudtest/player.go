@@ -203,7 +203,7 @@ func (p player[S]) idle(target cloud.Target[S]) {
 // working reports whether the cloud is at work on the group.
 func working(o pool.Observed) bool { return o.Group != nil && o.Group.Busy != nil }
 
-// name is what the cloud calls the target's group.
+// name returns the name of the target's group in the cloud.
 func (p player[S]) name(target cloud.Target[S]) string {
 	if p.suite.Name != nil {
 		return p.suite.Name(target.Owner)

@@ -62,7 +62,7 @@ func (s Suite[S]) with(m mistake[S]) Suite[S] {
 	return s
 }
 
-// failures are what a case reports.
+// failures returns the failures that a case reports.
 func (s Suite[S]) failures(ctx context.Context, c Case[S]) []string {
 	r := &recorder{ctx: ctx}
 	ended := make(chan struct{})

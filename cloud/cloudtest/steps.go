@@ -22,10 +22,10 @@ type exercise[S any] struct {
 	done func(player[S], scene[S], pool.Observed)
 }
 
-// scene is what an exercise is about.
+// scene is the state in which an exercise begins its step.
 type scene[S any] struct {
 	target cloud.Target[S]
-	// before is what was observed when the step was due.
+	// before is the observation when the step was due.
 	before pool.Observed
 	// chosen are the instances or the versions that shall go.
 	chosen []string

@@ -27,15 +27,16 @@ type Cloud interface {
 	Close() error
 }
 
-// Specification is what the services of a cloud publish about their operations.
+// Specification checks requests and replies against the published specification of a cloud.
 type Specification interface {
-	// Request returns what the specification has against a request and its body.
+	// Request returns an error if a request and its body violate the specification.
 	Request(r *http.Request, body string) error
-	// Answer returns what the specification has against the reply to a request, whose body is answer.
+	// Answer returns an error if the reply to a request, whose body is answer, violates the specification.
 	Answer(r *http.Request, body string, reply *http.Response, answer []byte) error
 }
 
-// Suite is what is particular about one cloud. S is the specification of its pools, as for cloud.Driver.
+// Suite tells the contract suite what it needs to know of one driver and its cloud. S is the specification of its pools, as for
+// cloud.Driver.
 type Suite[S any] struct {
 	// Cloud makes an empty simulated cloud, with a network and whatever else pools need, and with the switches that are on.
 	Cloud func(on sim.Switches) (Cloud, error)
@@ -43,13 +44,13 @@ type Suite[S any] struct {
 	Switches []sim.Switch
 	// Driver makes a driver that has seen nothing, whose requests go over the wire.
 	Driver func(wire http.RoundTripper) (cloud.Driver[S], error)
-	// Published is what the services publish, against which requests and answers are held; nil where the simulator alone checks them.
+	// Published checks requests and answers against what the services publish; nil where the simulator alone checks them.
 	Published Specification
 	// Pool makes a specification that can be met as it is, for sizes from 0 to Many, with machines of this version of
 	// Kubernetes.
 	Pool              func() S
 	KubernetesVersion string
-	// FailureDomains are what the core object names beside the specification; none where that names zones by itself.
+	// FailureDomains are those of the core object; none where the specification names zones itself.
 	FailureDomains []string
 	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
 	// Searching finds by their properties, several of each, all things that can be found so; nil where a specification names everything.
@@ -63,15 +64,15 @@ type Suite[S any] struct {
 	Broken map[string]func(S) S
 	// AskedTag is the key of a tag of groups that Reshaped asks for.
 	AskedTag string
-	// Spelling is how the driver writes the tags of owners, which it puts on every group.
+	// Spelling writes the owner tags that the driver puts on every group.
 	Spelling cloud.Spelling
-	// Many is more than the largest page of any list of the cloud holds. ManyInPage is how many of them small pages hold, for a
+	// Many is more than the largest page of any list of the cloud holds. ManyInPage is the number of them in a small page, for a
 	// cloud that throttles reading so many pages at once; zero is one.
 	Many, ManyInPage int
-	// TemplateName is what the cloud calls a template that is an object of its own, named by what is in it: there is no default among such,
+	// TemplateName returns the name of a template that is an object of its own, named by its content: there is no default among such,
 	// and none can be deleted while it is in use. Nil where all versions have the name of the group.
 	TemplateName func(cloud.Owner, pool.Template) string
-	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
+	// Name returns the name of an owner's group in the cloud; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
 	GroupID func(name string) string
@@ -80,14 +81,14 @@ type Suite[S any] struct {
 	Primary []string
 	// Secondary are the actions of reads that a look at a pool without a group can do without too.
 	Secondary []string
-	// SteadyReads is how many requests a look at a pool may cost in which nothing changed.
+	// SteadyReads is the maximum number of requests for a look at a pool in which nothing changed.
 	SteadyReads int
 
 	// on are the switches that are on.
 	on sim.Switches
 }
 
-// T is what a case needs of a test, so that a suite can be shown to fail.
+// T is the part of *testing.T that cases use, so that a test can show that a suite fails.
 type T interface {
 	Helper()
 	Context() context.Context

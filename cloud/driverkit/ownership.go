@@ -30,9 +30,9 @@ func NamedConflict(group, name string, by cloud.Claim) *pool.Cause {
 	return cause
 }
 
-// Ownership is what decides whether the group of a pool may be changed.
+// Ownership holds the facts that decide whether the group of a pool may be changed.
 type Ownership struct {
-	// Exists is true if the group with the pool's name exists. Claim is what its tags say about the pool.
+	// Exists is true if the group with the pool's name exists. Claim compares its tags with the pool.
 	Exists bool
 	Claim  cloud.Claim
 	// Named is the group that the object names, and GroupID its present spec.providerID.

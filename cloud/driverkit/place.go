@@ -13,7 +13,7 @@ import (
 type Place struct {
 	// Object has the name in its field Field, and Kind says what is named: "region".
 	Object, Field, Kind string
-	// Name is what the field has; empty is left to others to judge.
+	// Name is the value of the field. An empty one is not checked here.
 	Name string
 	// Names match what can be a name; nil takes letters, digits and the characters " _.():-". A variable that was not expanded is none.
 	Names *regexp.Regexp

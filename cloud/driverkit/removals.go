@@ -8,7 +8,7 @@ import (
 // Removals are the removals of instances that a cloud has accepted, by UID. A list may be older than an accepted removal: without this
 // memory the instance would be removed, and counted, a second time. The zero value is ready to use.
 type Removals struct {
-	// within is how long a list may be behind a write.
+	// within is the time by which a list may be behind a write.
 	within   time.Duration
 	accepted map[string]removal
 }
@@ -65,5 +65,5 @@ func (r *Removals) Lately(now time.Time) bool {
 	return false
 }
 
-// Len is how many removals are remembered.
+// Len returns the number of remembered removals.
 func (r *Removals) Len() int { return len(r.accepted) }

@@ -25,8 +25,8 @@ func (r *round[V]) fails(key string, err error) {
 	}
 }
 
-// turnFor is how long a place in line is kept for requests that were held back: where a pass asks twice, and the first time without need to
-// wait, the first request would take the place of the second one each time.
+// turnFor is the time for which a place in line is kept for requests that were held back: where a pass asks twice, and the first time
+// without need to wait, the first request would take the place of the second one each time.
 const turnFor = time.Second
 
 // wait returns an error for a request while an earlier call for the same key waits for its place in line: one call answers all that come by

@@ -32,7 +32,7 @@ type round[V any] struct {
 	// at is when the calls began; writes are the writes to each key that is read, as they were counted then.
 	at     time.Time
 	writes map[string]uint64
-	// answers and failed are what the calls said of the keys.
+	// answers and failed are the results of the calls by key.
 	answers map[string]Answer[V]
 	failed  map[string]error
 	done    chan struct{}

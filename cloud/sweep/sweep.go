@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// DefaultCollect is how long requests that come together are collected while the sweep is busy. An idle sweep waits for a tenth of it,
+	// DefaultCollect is the time during which a busy sweep collects requests that come together. An idle sweep waits for a tenth of it,
 	// so that a single edit is not held up.
 	DefaultCollect = 50 * time.Millisecond
 	idleShare      = 10
-	// busyFor is how long after a call a sweep is busy.
+	// busyFor is the time after a call during which a sweep is busy.
 	busyFor = time.Second
-	// DefaultKept is how long a key stays registered after it was asked for: longer than the time between two looks at an idle pool.
+	// DefaultKept is the time for which a key stays registered after a request: longer than the time between two looks at an idle pool.
 	DefaultKept = 5 * time.Minute
 	// listAgain is the time after which a listing that was denied is tried again, and after which one may answer first requests again.
 	listAgain = 10 * time.Minute
 	// failedAgain is the time after which a listing that failed is tried again; it doubles with each failure in a row, up to listAgain.
 	failedAgain = time.Minute
-	// unlistedFor is how long a key that a listing left out is not counted among those that a listing serves, unless its object is written.
+	// unlistedFor is the time for which a key that a listing left out does not count as served by listings, unless its object is written.
 	unlistedFor = time.Minute
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
 	// newer one.
 	freshFor = 5 * time.Second
 	// askedAgain is after how many times the age that it accepts a pool is taken to ask again, unless it has asked sooner before.
 	askedAgain = 4
-	// onePass is how soon after a request another one of the same pass comes at most: it does not show when the next pass comes.
+	// onePass is the maximum time between two requests of the same pass: the second one does not show when the next pass comes.
 	onePass = 100 * time.Millisecond
 )
 
@@ -44,19 +44,19 @@ type Options[V any] struct {
 	All func(ctx context.Context, found func(key string, value V)) (pages int, err error)
 	// Eager has All answer every request that it may, whatever it costs: for tests with few objects.
 	Eager bool
-	// Weight is how much an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits
+	// Weight is the size that an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits
 	// for. Default: 1 each, and Chunk.
 	Weight     func(V) int
 	MostWeight int
-	// Collect is how long requests that come together are collected. Default: DefaultCollect.
+	// Collect is the time during which requests that come together are collected. Default: DefaultCollect.
 	Collect time.Duration
-	// Kept is how long a key stays registered after it was asked for. Default: DefaultKept.
+	// Kept is the time for which a key stays registered after a request. Default: DefaultKept.
 	Kept time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 }
 
-// Answer is what a key stands for.
+// Answer is the object of a key, or that there is none.
 type Answer[V any] struct {
 	// Value is shared by all who ask, and must not be changed. It is meaningless unless Found.
 	Value V
@@ -82,7 +82,7 @@ type Sweep[V any] struct {
 	pages int
 }
 
-// entry is what is known of one key.
+// entry is the last answer of one key, with the requests and writes since.
 type entry[V any] struct {
 	answer Answer[V]
 	// read is false if there is no answer, or if a write has made it stale.
@@ -219,7 +219,7 @@ func (s *Sweep[V]) underway(key string, now time.Time, maxAge time.Duration) *ro
 	return r
 }
 
-// Touch is called before and after a write to the object of a key: what was read before is stale, and so is what a call under way reads.
+// Touch marks the object of a key as written. It is called before and after a write: earlier reads are stale, and so is a read under way.
 func (s *Sweep[V]) Touch(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +248,7 @@ func (s *Sweep[V]) entry(key string) *entry[V] {
 	return e
 }
 
-// window is how long requests are collected. A sweep that serves one key waits for no other. The lock is held.
+// window returns the time during which requests are collected. A sweep that serves one key waits for no other. The lock is held.
 func (s *Sweep[V]) window(now time.Time) time.Duration {
 	switch {
 	case len(s.entries) < 2:

@@ -11,7 +11,7 @@ import (
 const (
 	cubicBeta  = 0.7
 	cubicScale = 0.005
-	// cubicCalls is how many calls it takes at least to be back at that rate, so that few of them are refused where the limit is low.
+	// cubicCalls is the minimum number of calls until the rate is back, so that few of them are refused where the limit is low.
 	cubicCalls = 20
 	// rateLeast is the rate below which no refusal leads: a call every two seconds finds out when the cloud has recovered.
 	rateLeast = 0.5

@@ -14,7 +14,7 @@ const (
 	// bucketsMost bounds the buckets that are kept: some clouds have one for each thing that is asked about. Beyond it those are
 	// dropped that are full, for a new one is full too.
 	bucketsMost = 16384
-	// longestWait is what a bucket that is never refilled asks to wait, longestLine the longest wait for a place in line.
+	// longestWait is the wait for a bucket that is never refilled, longestLine the longest wait for a place in line.
 	longestWait, longestLine = time.Hour, 2 * time.Minute
 )
 
@@ -22,7 +22,7 @@ const (
 type Budget struct {
 	// Key tells buckets apart: calls with one key share one bucket.
 	Key string
-	// Name is what messages call the bucket: "Auto Scaling of account 1 in region eu-west-1".
+	// Name of the bucket in messages: "Auto Scaling of account 1 in region eu-west-1".
 	Name string
 	// Burst is the bucket's size, PerSecond its refill. A Burst of zero means that the call has no budget.
 	Burst     int
@@ -34,7 +34,7 @@ type Budget struct {
 	Sole bool
 }
 
-// Remaining is what a reply tells of a bucket: how many more requests the cloud will take, ours and everybody else's together.
+// Remaining is the number of further requests that the cloud accepts for a bucket, from all clients together, as a reply reports it.
 type Remaining struct {
 	// Key of the Budget that is meant.
 	Key   string
@@ -68,7 +68,7 @@ type ask struct {
 	level level
 	// turn is true if the call was held back before and comes at its place in line.
 	turn bool
-	// calls is how many tokens of each bucket it takes; begun is true if it goes on with a list, whatever is left.
+	// calls is the number of tokens that it takes of each bucket. begun is true if it continues a list, whatever is left.
 	calls int
 	begun bool
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// Call names one request in the cloud's own words.
+// Call identifies one request by the names of the cloud's API.
 type Call struct {
 	// Service and Operation: "autoscaling", "DescribeAutoScalingGroups".
 	Service, Operation string
-	// Account is whatever tells accounts apart; Region is where the call goes.
+	// Account identifies the account, Region the region that the call goes to.
 	Account, Region string
-	// Resource is the one thing that is asked about, where a cloud keeps budgets for each. It is no label of metrics.
+	// Resource is the single object of the call, where a cloud has a budget for each. It is no label of metrics.
 	Resource string
 	// ReadOnly is true if the call changes nothing: it yields to writes of the same priority.
 	ReadOnly bool
@@ -66,9 +66,9 @@ type Pages struct{ expected, sent int }
 // Sent returns how many were sent.
 func (p *Pages) Sent() int { return p.sent }
 
-// Paged returns a context for the requests of one list, of as many pages as are expected. The first request waits until its budgets have
-// room for all of them, and the others are sent at once: a list that is held back in its midst is read from its beginning again, and never
-// to its end where its pages are more than a budget gains between two tries. Pages beyond those expected are counted, and not held back.
+// Paged returns a context for the requests of one list of the expected number of pages. The first request is sent only when its budgets
+// have room for all pages; the others are then sent at once. A paged list that is throttled midway restarts: without this reservation a
+// list longer than the refill between two attempts would never finish. Pages beyond those expected are counted, and not held back.
 func Paged(ctx context.Context, expected int) (context.Context, *Pages) {
 	p := &Pages{expected: max(expected, 1)}
 	return context.WithValue(ctx, pagesKey{}, p), p
@@ -108,7 +108,7 @@ func (p *Pages) next() (calls int, begun bool) {
 	return 1, true
 }
 
-// Result is how one request ended.
+// Result is the outcome of one request.
 type Result struct {
 	// Status is the HTTP status of the reply, zero when there was none.
 	Status int
@@ -144,7 +144,7 @@ type RateLimitedError struct {
 	Call Call
 	// Budget is the name of the bucket that is used up.
 	Budget string
-	// After is how long it takes until the call's place in line comes.
+	// After is the time until the call's place in line comes.
 	After time.Duration
 }
 

@@ -26,11 +26,11 @@ type Options struct {
 	Base http.RoundTripper
 	// Budgets are the buckets that a call takes from, all of them. Without it no call has a budget.
 	Budgets func(Call) []Budget
-	// Remaining reads what the header of a reply tells of the call's buckets, where a cloud tells it.
+	// Remaining reads from the header of a reply how many calls the buckets have left, where a cloud reports it.
 	Remaining func(Call, http.Header) []Remaining
-	// Hook is told about every request.
+	// Hook is called after every request.
 	Hook Hook
-	// Around is told about the beginning of every request too.
+	// Around is called before and after every request.
 	Around Around
 	// Timeout of one request with its reply. Default: DefaultTimeout.
 	Timeout time.Duration
@@ -188,8 +188,8 @@ func (b *bounded) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// RetryAfter is how long the reply's header asks to wait, in seconds or as a date; zero when it does not say, and never
-// longer than five minutes.
+// RetryAfter returns the time that the header Retry-After asks to wait, in seconds or as a date. It is zero without the header, and at most
+// five minutes.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if value == "" {
