@@ -22,8 +22,8 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-// theirs is what the ecosystem's provider makes of a pool: group and launch template have the pool's name, the group launches from $Latest,
-// tags of the group are not passed on, and the instances' name the bootstrap data.
+// theirs is a pool that the ecosystem's provider has created: group and launch template have the pool's name, the group launches from
+// $Latest, tags of the group are not passed on, and the instances' name the bootstrap data.
 type theirs struct {
 	w       *world
 	name    string

@@ -39,7 +39,7 @@ func tooLong(data, format string) aws.Target {
 	return target
 }
 
-// userData is what the newest version's machines are handed.
+// userData returns the user data of the newest version.
 func (w *world) userData(o pool.Observed) string {
 	w.t.Helper()
 	id, number, _ := strings.Cut(o.Latest().Ref, ":")
@@ -55,7 +55,7 @@ func (w *world) userData(o pool.Observed) string {
 	return string(text)
 }
 
-// calls are how often an operation was called.
+// calls returns the number of calls of an operation.
 func (w *world) calls(operation string) int {
 	n := 0
 	for _, name := range w.wire.since(0) {

@@ -49,7 +49,7 @@ func (w *world) create(target aws.Target, size int) (aws.Target, pool.Observed) 
 	return target, w.observe(target)
 }
 
-// operations are what the given work sends.
+// operations returns the operations that the given work sends.
 func (w *world) operations(work func()) []string {
 	before := len(w.wire.since(0))
 	work()

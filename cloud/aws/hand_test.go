@@ -230,7 +230,7 @@ func (w *world) meddle(group string) {
 	settle()
 }
 
-// leftovers are what a group has beside its fixed tags.
+// leftovers returns the tags of a group besides its fixed ones.
 type leftovers struct{ tags, hooks, suspended []string }
 
 func (w *world) leftovers(group string) leftovers {

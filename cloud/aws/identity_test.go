@@ -141,7 +141,7 @@ func TestRoleThatIsRefused(t *testing.T) {
 	})
 }
 
-// A secret that was rotated is what the next call is signed with; until then the refusal names the identity, and not the keys.
+// A rotated secret signs the next call; until then the refusal names the identity, and not the keys.
 func TestRotatedKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, tenant := tenancy(t)

@@ -72,7 +72,7 @@ func TestTypesOfAPolicyAndATemplateThatIsBrought(t *testing.T) {
 		types []string
 		// deleted is true if the version that the instances were launched from is deleted.
 		deleted, same bool
-		// reads are how often versions are read: what the specification names, and what instances were launched from.
+		// reads are the numbers of reads of versions: those that the specification names, and those that instances were launched from.
 		reads int
 	}{
 		{why: "another type", edit: bigger, types: []string{"t3.large"}, same: true, reads: 2},

@@ -173,12 +173,12 @@ func (r *reader) all(ctx context.Context) error {
 	return nil
 }
 
-// wanted is what the specification asks for now.
+// wanted is the group and the template that the specification asks for now.
 type wanted struct {
 	group    desired.Group
 	template launch.Want
 	remember map[string]string
-	// failed is what of the specification could not be translated.
+	// failed are the errors of the parts of the specification that could not be translated.
 	failed []error
 }
 

@@ -190,7 +190,7 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// last is what the driver says in the end.
+// last is the last observation of the driver.
 func (l *lying) last() []any {
 	seen, err := l.driver.Observe(l.t.Context(), l.target)
 	return []any{seen.Group, seen.OwnershipConflict, seen.Issues, seen.Wanted, seen.Versions, err}

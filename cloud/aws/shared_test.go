@@ -31,7 +31,7 @@ func (w *world) some(n int) []aws.Target {
 	return targets
 }
 
-// looked is what came of looks at several pools at once.
+// looked holds the results of looks at several pools at once.
 type looked struct {
 	seen []pool.Observed
 	errs []error

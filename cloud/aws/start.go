@@ -167,7 +167,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-// lookLasts is how long after a read of the group its size may be lowered to the number of instances that were read.
+// lookLasts is the time after a read of the group within which its size may be lowered to the number of instances that were read.
 const lookLasts = 5 * time.Second
 
 // removesNone returns an error if a lower size would remove instances: the service would choose which. Replies may have been slow, so that

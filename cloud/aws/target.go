@@ -18,7 +18,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 )
 
-// Target is what the driver is handed about one pool.
+// Target is one pool as the driver gets it.
 type Target = cloud.Target[*awsv1.MachinePoolSource]
 
 // target is Target with its parts at hand.
@@ -52,7 +52,7 @@ func (t target) groupNamed() (region, name string) {
 	return region, name
 }
 
-// source is what the launch template is made of.
+// source returns the source of the launch template.
 func (t target) source() launch.Source {
 	s := launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: &t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
@@ -75,7 +75,7 @@ func (t target) places() launch.Places {
 	}
 }
 
-// tags are what every cloud object of the pool carries.
+// tags returns the tags of every cloud object of the pool.
 func (t target) tags() map[string]string {
 	return session.OwnTags(t.Owner, t.cluster.AdditionalTags, t.pool.AdditionalTags)
 }

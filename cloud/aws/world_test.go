@@ -132,7 +132,7 @@ func (t *tap) since(n int) []string {
 	return names
 }
 
-// network is what the simulated account holds, as a cluster would show it.
+// network returns the network of the simulated account, as a cluster would show it.
 func network() awsv1.ClusterView {
 	n := simaws.DefaultAccount().Network
 	view := awsv1.ClusterView{Name: "c", Region: simaws.Region, VPCID: n.VPCID, NodeSecurityGroups: []string{n.NodeSecurityGroupID}}

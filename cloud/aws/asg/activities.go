@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// activityGrace is how long after a change of its size a group is not asked why instances are missing. activityPeriod is the time
+	// activityGrace is the time after a change of its size during which activities of a group are not read. activityPeriod is the time
 	// between two such questions; it doubles up to maxActivityPeriod while the answer stays the same: a zone without capacity may last
 	// for hours, and all groups of an account share the calls. activitiesMost are read: the newest, which are those that count.
 	activityGrace, activityPeriod, maxActivityPeriod = 5 * time.Second, 20 * time.Second, 160 * time.Second
@@ -29,7 +29,7 @@ const (
 type Activities struct {
 	issues []pool.Cause
 	at     time.Time
-	// pause is how long the answer is kept.
+	// pause is the time for which the answer is kept.
 	pause time.Duration
 	// tolerance decides whether a pool is observed without the answer.
 	tolerance driverkit.Tolerance

@@ -15,7 +15,7 @@ import (
 type Details[R any] struct {
 	// Incomplete reports whether EC2 is to be asked again about an instance that is known. It is optional.
 	Incomplete func(known R, i asgtypes.Instance) bool
-	// Keep returns what is kept; known is what was kept before.
+	// Keep returns the details to keep; known are those that were kept before.
 	Keep func(known R, i ec2types.Instance) R
 }
 

@@ -1,3 +1,3 @@
-// Package asg is what drivers of Auto Scaling groups share, whether Muster creates the group or EKS does: the members of a group and their
-// states, why instances are missing, what EC2 reports about them, and their termination by name.
+// Package asg is shared by the drivers of Auto Scaling groups, whether Muster creates the group or EKS does: the members of a group and
+// their states, why instances are missing, what EC2 reports about them, and their termination by name.
 package asg

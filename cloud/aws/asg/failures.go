@@ -2,7 +2,7 @@ package asg
 
 import "github.com/muster-project/muster/pool"
 
-// Outcome is how a rollout that the cloud performs ended.
+// Outcome is the result of a provider rollout.
 type Outcome int
 
 // The outcomes of a rollout.

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// statusDeleting is how an Auto Scaling group's status begins while it is being deleted.
+// statusDeleting is the prefix of an Auto Scaling group's status while it is being deleted.
 const statusDeleting = "Delete in progress"
 
 // ProviderID returns the provider ID that the Node of an instance has.

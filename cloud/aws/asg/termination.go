@@ -20,11 +20,11 @@ const (
 	// RemoveBatch is half of what one TerminateInstanceInAutoScalingGroup takes. It keeps a removal within a few seconds where that call is
 	// refused, and one for each instance is made, as it keeps a release, which has a call for each.
 	RemoveBatch = 50
-	// StandbyBatch is how many instances EnterStandby takes.
+	// StandbyBatch is the maximum number of instances in one EnterStandby.
 	StandbyBatch = 19
 )
 
-// Termination is what is known of an Auto Scaling group whose chosen instances are terminated.
+// Termination is an Auto Scaling group whose chosen instances are terminated.
 type Termination struct {
 	Session *session.Session
 	Now     time.Time

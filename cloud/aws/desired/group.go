@@ -17,7 +17,7 @@ import (
 // defaultPause is the cooldown and the warm-up, in seconds, of a pool that names none: the ecosystem's default.
 const defaultPause = 300
 
-// Group is what the specification asks for of the group, beside its size and its template.
+// Group holds the desired fields of the group, without its size and its template.
 type Group struct {
 	// Subnets is nil while they can't be resolved.
 	Subnets []string

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// descriptionMost is how long EC2 lets a version's description be.
+	// descriptionMost is the maximum length of a version's description in EC2.
 	descriptionMost = 255
 	// valueMost keeps one value from taking the room of all others.
 	valueMost = 48

@@ -23,9 +23,9 @@ import (
 // fieldExisting is the template that the user maintains.
 const fieldExisting = Field + ".existing"
 
-// given is what is known of a launch template that was brought: it is read, and never written to.
+// given is a user-managed launch template: it is read, and never written.
 type given struct {
-	// asked is what the specification named when it was read.
+	// asked is the reference in the specification when it was read.
 	asked awsv1.ExistingLaunchTemplate
 	// missing says which field names something that does not exist; empty when all is there.
 	missing string

@@ -35,7 +35,7 @@ const (
 // taken up by machines that exist, so that neither makes a machine stale.
 var outside = map[string]bool{"UserData": true, "TagSpecifications": true}
 
-// contentHash is what tells launch templates apart: the hash of what is sent, by algorithm v1. It depends on no more
+// contentHash returns the content hash of a launch template, by algorithm v1, over the request that is sent. It depends on no more
 // than the fields that are set and their values, so that a new SDK with more fields changes nothing.
 func contentHash(data *ec2types.RequestLaunchTemplateData) (string, error) { return hashOf(*data) }
 
@@ -148,8 +148,8 @@ func instanceTags(is ec2types.ResponseLaunchTemplateData) map[string]string {
 	return nil
 }
 
-// asSent is what a version launches without what Muster never sends, because it means the same as its absence: an empty key name, enclaves
-// that are off, a maximum price that is not set, the order of security groups, and whether the metadata options have been applied.
+// asSent returns a version without the values that Muster never sends, because they mean the same as their absence: an empty key name,
+// enclaves that are off, a maximum price that is not set, the order of security groups, and whether the metadata options have been applied.
 func asSent(is ec2types.ResponseLaunchTemplateData) ec2types.ResponseLaunchTemplateData {
 	if ptr.Deref(is.KeyName, "") == "" {
 		is.KeyName = nil

@@ -38,7 +38,7 @@ func (s Source) ignitionPointer(source string) ([]byte, error) {
 	return text, nil
 }
 
-// ignitionVersion is what the pool asks for, else what the data itself is written in, for a version reads no other.
+// ignitionVersion returns the version that the pool asks for, else that of the data itself, because no version reads another.
 func (s Source) ignitionVersion() string {
 	if s.Ignition != nil && s.Ignition.Version != "" {
 		return s.Ignition.Version + ".0"

@@ -28,7 +28,7 @@ const (
 	fieldVersion       = "MachinePool spec.template.spec.version"
 )
 
-// image is what a launch template has to know of an image.
+// image holds the facts of an image that a launch template needs.
 type image struct {
 	id, architecture string
 	// rootDevice is the name under which the image boots, rootSize the least size of that volume in GiB.

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Source is what a launch template is made of, whatever kind of pool it is for.
+// Source holds the inputs of a launch template, for every kind of pool.
 type Source struct {
 	// Owner of the template and Name under which it is in the cloud.
 	Owner cloud.Owner
@@ -24,7 +24,7 @@ type Source struct {
 	Cluster awsv1.ClusterView
 	// AssumeOwned is true if a template without an owner tag is read as if it were the pool's.
 	AssumeOwned bool
-	// Tags are what the template, its instances and their volumes carry.
+	// Tags are those of the template, its instances and their volumes.
 	Tags map[string]string
 	// Types are instance types that machines may have beside the template's own; TypesField is where more of them could be
 	// named, for messages.
@@ -53,22 +53,22 @@ const (
 	bottlerocket = "BOTTLEROCKET"
 )
 
-// DefaultRootDevice is what the images that EKS supplies call their root volume, those of Windows aside, and windowsRootDevice what those
-// do.
+// DefaultRootDevice is the name of the root volume in the images that EKS supplies, except those of Windows, and windowsRootDevice the name
+// in those do.
 const (
 	DefaultRootDevice = "/dev/xvda"
 	windowsRootDevice = "/dev/sda1"
 )
 
-// Want is what a specification asks for now.
+// Want is the template that a specification asks for now.
 type Want struct {
-	// Template is what it is told apart by. It is zero when it can't be translated without bootstrap data that is not there.
+	// Template identifies it by its hashes. It is zero if it can't be translated without bootstrap data that is missing.
 	Template pool.Template
-	// RootDevice is what the image, or the specification, calls the root volume.
+	// RootDevice is the name of the root volume in the image, or in the specification.
 	RootDevice string
 	// Architecture of the instance types, empty where none is named.
 	Architecture string
-	// Capacity is what each machine offers at least; nil where no instance type is named.
+	// Capacity is the minimum capacity of each machine; nil where no instance type is named.
 	Capacity *pool.NodeCapacity
 
 	data *ec2types.RequestLaunchTemplateData
@@ -114,7 +114,7 @@ func (p Pass) Want(ctx context.Context, look *session.Resolver) (Want, error) {
 	return want, err
 }
 
-// wanted is what is asked for, with what tells it apart.
+// wanted returns the desired template, with its hashes.
 func (p Pass) wanted(data *ec2types.RequestLaunchTemplateData, image image, architecture string) (Want, error) {
 	s := p.Source
 	how, err := s.deliver(data.ImageId != nil)

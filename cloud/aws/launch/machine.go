@@ -13,28 +13,28 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// instanceType is what is known of an instance type. The zero instanceType is unknown.
+// instanceType holds the known facts of an instance type. The zero instanceType is unknown.
 type instanceType struct {
 	// architecture is EC2's word for it.
 	architecture string
-	// cpus is the number of virtual processors, memory is in MiB, and addresses is how many pods get an address of the VPC.
+	// cpus is the number of virtual processors, memory is in MiB, and addresses is the number of pods that get an address of the VPC.
 	cpus, memory, addresses int
 	devices                 map[string]int
 }
 
 const (
-	// kubeletPods is how many pods the kubelet takes unless it is told otherwise.
+	// kubeletPods is the default maximum number of pods of a kubelet.
 	kubeletPods = 110
 	// manyCPUs is the size from which a node of EKS takes more pods than that, up to largePods.
 	manyCPUs, largePods = 30, 250
-	// hostPods is how many pods of each node use the node's own address.
+	// hostPods is the number of pods of each node that use the node's own address.
 	hostPods = 2
 )
 
-// manufacturers are what device plugins call the accelerators of a maker.
+// manufacturers are the resource names of accelerators in device plugins, by manufacturer.
 var manufacturers = map[string]string{"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
-// neuron is what the device plugin of AWS's own accelerators calls them.
+// neuron is the resource name of AWS's own accelerators in their device plugin.
 const neuron = "aws.amazon.com/neuron"
 
 // machineOf returns what EC2 tells of a type.
@@ -101,7 +101,7 @@ func parseMachines(text string) map[string]instanceType {
 	return of
 }
 
-// sizes is how many fields a remembered type has before its devices: the architecture and three numbers.
+// sizes is the number of fields of a remembered type before its devices: the architecture and three numbers.
 const sizes = 4
 
 func parseMachine(fields []string) (instanceType, bool) {
@@ -134,7 +134,7 @@ func (m instanceType) least(other instanceType) instanceType {
 	return instanceType{architecture: m.architecture, cpus: c.CPUs, memory: c.MemoryMiB, addresses: c.Pods, devices: c.Devices}
 }
 
-// capacity is what a node on it offers. In a cluster of EKS the pods have addresses of the VPC, of which the type has a number.
+// capacity returns the capacity of a node on it. In a cluster of EKS the pods have addresses of the VPC, of which the type has a number.
 func (m instanceType) capacity(managed bool) *pool.NodeCapacity {
 	c := &pool.NodeCapacity{
 		CPUs: m.cpus, MemoryMiB: m.memory, Pods: kubeletPods, Devices: m.devices,
@@ -150,5 +150,5 @@ func (m instanceType) capacity(managed bool) *pool.NodeCapacity {
 	return c
 }
 
-// nodeArchitecture is what Kubernetes calls EC2's architectures.
+// nodeArchitecture maps EC2's architectures to those of Kubernetes.
 var nodeArchitecture = map[string]string{"x86_64": "amd64", "arm64": "arm64"}

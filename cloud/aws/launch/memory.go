@@ -36,17 +36,17 @@ type Memory struct {
 	deleted time.Time
 	// given is set for a template that was brought.
 	given *given
-	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.
+	// objects are the known objects that versions point to; now is the time of the last pass.
 	objects map[object]objectRead
 	now     time.Time
 }
 
-// identity is what a template shows of itself without its versions.
+// identity holds the fields of a template without its versions.
 type identity struct {
 	// id is empty if there is no template; ours is true if it is the pool's by its tags.
 	id   string
 	ours bool
-	// claim is what the tags of one that is not ours say about the pool, otherCluster the cluster that they name, where that is not the
+	// claim compares the tags of a template of another owner with the pool, otherCluster is the cluster that they name, where that is not the
 	// pool's.
 	claim        cloud.Claim
 	otherCluster string
@@ -69,7 +69,7 @@ type disagreement struct {
 type version struct {
 	number int64
 	pool.Template
-	// parts are what it launches, by field; nil where that was not shown.
+	// parts are the values that it launches with, by field; nil where that was not shown.
 	parts parts
 	// pointer is set where the user data only points to the bootstrap data.
 	pointer *pointer

@@ -18,7 +18,7 @@ import (
 
 // Places say where machines may be launched, as a specification has it.
 type Places struct {
-	// Subnets are the pool's own, under Field; IDField is what follows the index in the path of one's ID (".id", or nothing).
+	// Subnets are the pool's own, under Field; IDField is the part after the index in the path of one's ID (".id", or nothing).
 	Subnets        []awsv1.AWSResourceReference
 	Field, IDField string
 	// Zones are the pool's own zones, whose subnets are of that kind, and FailureDomains those of the core object.

@@ -38,10 +38,10 @@ import (
 const (
 	// objectFolder is the ecosystem's, which its permissions for machines are for.
 	objectFolder = "machine-pool/"
-	// objectPeriod is how long an object is taken to be there, renewAfter how old one may be in a bucket that lets its objects
+	// objectPeriod is the time for which an object is assumed to exist, renewAfter the maximum age of one in a bucket that lets its objects
 	// expire: the ecosystem's do after a day.
 	objectPeriod, renewAfter = 6 * time.Hour, 12 * time.Hour
-	// presignedFor is how long a presigned address is valid where the cluster does not say; presignedMost is the service's limit.
+	// presignedFor is the default validity of a presigned address; presignedMost is the service's limit.
 	presignedFor, presignedMost = 24 * time.Hour, 7 * 24 * time.Hour
 	// signedEvery rounds the moment of a signature, so that a request that is made again is the same request.
 	signedEvery = 15 * time.Minute
@@ -63,7 +63,7 @@ func parseObject(text string) (object, bool) {
 	return object{bucket, key}, ok && found
 }
 
-// objectRead is what is known of an object.
+// objectRead is the last read of an object.
 type objectRead struct {
 	at, modified time.Time
 	// missing is true if it is gone, expires if its bucket deletes it some day.
@@ -169,12 +169,12 @@ func (p objectStore) presigned(ctx context.Context, at object) (string, error) {
 	return request.URL, nil
 }
 
-// pointer is what a version's user data points to, if it points to one of Muster's objects; until is when its address ends, zero
+// pointer returns the object of Muster that a version's user data points to, if there is one; until is when its address ends, zero
 // for one that does not.
 type pointer struct {
 	to           object
 	since, until time.Time
-	// way is what wayOf says of the user data.
+	// way is the result of wayOf for the user data.
 	way string
 }
 

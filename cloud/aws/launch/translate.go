@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
-// found is what was looked up for a launch template.
+// found holds the look-ups for a launch template.
 type found struct {
 	// image is zero where the machines' own service supplies it.
 	image image

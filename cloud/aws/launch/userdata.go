@@ -28,7 +28,7 @@ const (
 	formatCloudConfig = "cloud-config"
 )
 
-// delivery is how bootstrap data comes to the machines.
+// delivery is the way in which bootstrap data reaches the machines.
 type delivery struct {
 	// text is the user data; nil where there is none, or where it only points to the data.
 	text []byte

@@ -56,7 +56,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	return p.readAgain(ctx, refs)
 }
 
-// templatePeriod is how old the template may be that is read for all pools together.
+// templatePeriod is the maximum age of a template that is read for all pools together.
 func templatePeriod(deleting bool) time.Duration {
 	if deleting {
 		return session.TemplateGoingPeriod
@@ -72,7 +72,7 @@ func (p Pass) doubts(refs []string) bool {
 	return m.doubted || m.unproven && p.needsProof(refs) || !m.Known() && !m.seen.IsZero() || p.Deleting && m.Known() && m.id == "" && !gone
 }
 
-// versionsPeriod is how long the versions are taken as read while the template shows no change. One that others delete may be neither
+// versionsPeriod is the maximum age of the versions while the template shows no change. One that others delete may be neither
 // the newest nor the default: then it shows in launches that fail.
 func versionsPeriod(trouble bool) time.Duration {
 	if trouble {

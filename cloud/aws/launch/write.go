@@ -75,7 +75,7 @@ func (p Pass) touched() (after func()) {
 // as the first. A lost reply still finds the token that has made what exists.
 const tokensMost = 5
 
-// codeNoVersion is how EC2 refuses a version that does not exist.
+// codeNoVersion is the error code of EC2 for a version that does not exist.
 const codeNoVersion = "InvalidLaunchTemplateId.VersionNotFound"
 
 // spent reports whether the client token once made something else, or something that does not exist any more.
@@ -185,7 +185,7 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 	return p.objects().dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
 }
 
-// deletedMost is how many versions one request deletes.
+// deletedMost is the maximum number of versions in one request to delete.
 const deletedMost = 200
 
 // deleteVersions deletes versions of a template by their numbers in one request.

@@ -19,8 +19,8 @@ const (
 	// drainHook is the termination hook that every group of a pool has: whatever terminates an instance (a scale-in by another client,
 	// the group's own refresh, rebalancing or health check), the hook holds it until its node has been drained.
 	drainHook = "muster-drain"
-	// drainHeartbeat is how long the hook holds an instance without a heartbeat: longer than a restart, an upgrade or a short outage of
-	// Muster takes. The service lets a hook hold for a hundred times as long, and for 48 hours at most.
+	// drainHeartbeat is the time for which the hook holds an instance without a heartbeat: longer than a restart, an upgrade or a short outage
+	// of Muster takes. The service lets a hook hold for a hundred times as long, and for 48 hours at most.
 	drainHeartbeat = 30 * time.Minute
 )
 

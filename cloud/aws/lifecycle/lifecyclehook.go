@@ -21,7 +21,7 @@ import (
 // activitiesPage is the largest page of activities.
 const activitiesPage = 100
 
-// hold is what is known about an instance that the drain hook holds.
+// hold is an instance that the drain hook holds.
 type hold struct {
 	// since is when the hook began to hold it, until when it stops by itself.
 	since, until time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// othersPeriod is how long another hook than the drain hook may hold an instance before it is reported.
+	// othersPeriod is the time for which another hook than the drain hook may hold an instance before it is reported.
 	othersPeriod = 5 * time.Minute
 	// maxNamed bounds how many instances a message names.
 	maxNamed = 3

@@ -22,7 +22,7 @@ const (
 	tagKept = "muster.dev/kept"
 )
 
-// member is what EC2 reports about one instance and what does not change.
+// member holds the details of one instance that EC2 reports and that do not change.
 type member struct {
 	created time.Time
 	// standby and kept are true if it has Muster's tag of instances in standby, or of those protected while a refresh ran.
@@ -43,7 +43,7 @@ func (m member) incomplete(i asgtypes.Instance, now time.Time) bool {
 	return asg.InStandby(i) && !m.standby || ptr.Deref(i.ProtectedFromScaleIn, false) && !m.kept && now.Sub(m.at) > session.SlowPeriod
 }
 
-// Members is what is known about the instances of a group. The zero Members know nothing.
+// Members holds the known details of the instances of a group. The zero Members are empty.
 type Members struct {
 	known map[string]member
 	// refused is why EC2 did not describe instances.

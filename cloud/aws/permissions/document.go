@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Limit is how many characters a managed policy of IAM may have, white space not counted.
+// Limit is the maximum number of characters of a managed policy of IAM, without white space.
 const Limit = 6144
 
 // Document is a policy as IAM takes it.
@@ -65,7 +65,7 @@ func statement(g Grant) Statement {
 	return Statement{Sid: g.Name, Effect: "Allow", Action: g.Names(), Resource: g.Resources, Condition: g.Conditions}
 }
 
-// Size is how many characters of the Limit a document takes.
+// Size returns the number of characters of a document that count for the Limit.
 func Size(d Document) (int, error) {
 	text, err := json.Marshal(d)
 	if err != nil {

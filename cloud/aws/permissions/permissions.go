@@ -1,4 +1,4 @@
-// Package permissions is what credentials must allow so that Muster can run machine pools on AWS, as data: each action with the
+// Package permissions lists what credentials must allow so that Muster can run machine pools on AWS, as data: each action with the
 // reason why it is needed, on which resources, under which conditions. What changes something is allowed for what carries our
 // owner tag alone, wherever the service can tell: credentials with this policy can't touch what has another owner, whatever
 // a controller asks for.

@@ -54,10 +54,10 @@ func (h History) Over() bool { return !h.at.IsZero() && h.refused.Err == nil && 
 // Outdate has the refreshes read again.
 func (h *History) Outdate() { h.at = time.Time{} }
 
-// Change is what tells whether refreshes may have changed since they were read.
+// Change holds the facts that tell whether refreshes may have changed since they were read.
 type Change struct {
 	Group *asgtypes.AutoScalingGroup
-	// MaxAge is how old the history of a running refresh may be.
+	// MaxAge is the maximum age of the history of a running refresh.
 	MaxAge     time.Duration
 	TemplateOf TemplateOf
 	// Requested reports whether Muster had the group terminate an instance.

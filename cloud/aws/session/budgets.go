@@ -21,7 +21,7 @@ const (
 	adaptiveBurst, adaptiveRate       = 100, 25
 )
 
-// serviceNames are what messages call the services that have one bucket.
+// serviceNames are the names, in messages, of the services that have one bucket.
 var serviceNames = map[string]string{"autoscaling": "Auto Scaling", "eks": "EKS", "iam": "IAM", "ssm": "SSM", "s3": "S3"}
 
 // wideReads have a smaller bucket than other reads, because they can be asked for everything at once.

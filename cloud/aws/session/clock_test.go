@@ -11,7 +11,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// replyAt is what the SDK makes of a reply with that date.
+// replyAt returns the metadata of the SDK for a reply with that date.
 func replyAt(t *testing.T, date string) smithymiddleware.Metadata {
 	t.Helper()
 	next := smithymiddleware.DeserializeHandlerFunc(func(context.Context,

@@ -1,4 +1,4 @@
-// Package session is what every AWS driver shares: the SDK's clients of one region over one transport with rate budgets, the six
+// Package session is shared by all AWS drivers: the SDK's clients of one region over one transport with rate budgets, the six
 // kinds of error made of what the services refuse, lists read to their end, look-ups that are made once, and the tags by which
 // cloud objects are known to be ours. It knows no kind of pool.
 //

@@ -8,11 +8,11 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// DefaultAtOnce is how many calls about single instances are sent at the same time: a removal by hundreds then takes as long as the
+// DefaultAtOnce is the number of concurrent calls about single instances: a removal by hundreds then takes as long as the
 // account's budget makes it, and not as long as its calls one after the other.
 const DefaultAtOnce = 10
 
-// codeContention is how Auto Scaling refuses a call that arrives during another about the same group.
+// codeContention is the error code of Auto Scaling for a call that arrives during another about the same group.
 const codeContention = "ResourceContention"
 
 // Each calls do for each ID and hands over its errors in the order of the IDs. The first call goes alone, for what refuses it (credentials,

@@ -148,7 +148,7 @@ func operation(err error) string {
 func serviceName(id string) string { return strings.ToLower(strings.ReplaceAll(id, " ", "")) }
 
 var (
-	// signed is what a service says it would have signed: it repeats the request's headers, and a session's token with them.
+	// signed matches the string that a service would have signed: it repeats the request's headers, and a session's token with them.
 	signed    = regexp.MustCompile(`(?is)\s*the canonical string for this request should have been.*`)
 	encoded   = regexp.MustCompile(`(?i)\s*encoded authorization failure message:\s*\S+`)
 	requestID = regexp.MustCompile(`(?i)[(\[,;]?\s*(?:aws\s+)?request[ -]?id:?\s*[0-9a-z-]{8,}[)\].]?`)

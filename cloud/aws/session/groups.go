@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// groupsAtOnce is how many names one DescribeAutoScalingGroups takes, as its documentation has it: 50, and up to MaxRecords, which is
+	// groupsAtOnce is the number of names in one DescribeAutoScalingGroups, as its documentation has it: 50, and up to MaxRecords, which is
 	// 100 at most.
 	groupsAtOnce = 100
 	// instancesAtOnce bounds the instances of the groups that are read along although no pass waits for them: the service warns that it
@@ -25,10 +25,10 @@ const (
 )
 
 const (
-	// SameMoment is how old a look at a group may be to be taken for a fresh one right after a write by Muster that did not concern
+	// SameMoment is the maximum age of a look at a group that counts as fresh right after a write by Muster that did not concern
 	// the group.
 	SameMoment = 2 * time.Second
-	// VisibleWithin is how long a read may still show a group as it was before a write: the services' reads are eventually
+	// VisibleWithin is the time after a write during which a read may still show a group as it was before: the services' reads are eventually
 	// consistent.
 	VisibleWithin = 10 * time.Second
 )

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// roleSessionName is what the account's logs know us by where an identity says nothing.
+	// roleSessionName identifies Muster in the account's logs, unless the identity names another session.
 	roleSessionName = "muster"
 	// roleDuration of a session where an identity says nothing: the least that the service gives.
 	roleDuration = 15 * time.Minute
 )
 
-// account is what rate budgets and metrics know the one by who asks: the account of the role where there is one, else the
+// account returns the account in the keys of rate budgets and metrics: the account of the role where there is one, else the
 // identity's name.
 func (s *Sessions) account(i *awsv1.IdentityView) string {
 	if i == nil {

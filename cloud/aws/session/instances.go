@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// instancesNamed is how many instances one question names: what EC2 recommends as the most.
+	// instancesNamed is the number of instances in one request: the maximum that EC2 recommends.
 	instancesNamed = 1000
-	// codeNoInstance is how EC2 refuses a question that names an instance which it does not know.
+	// codeNoInstance is the error code of EC2 for a request that names an unknown instance.
 	codeNoInstance = "InvalidInstanceID.NotFound"
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// noticesFor is how long one question about spot notices serves all pools of a region. A notice comes two minutes ahead.
+	// noticesFor is the time for which one read of spot notices serves all pools of a region. A notice comes two minutes ahead.
 	noticesFor = 15 * time.Second
 	// statusMarked is the status of a spot request whose instance has its notice.
 	statusMarked = "marked-for-termination"

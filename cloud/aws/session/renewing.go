@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// renewEarly is how long before their end credentials are renewed, so that no call meets the end.
+	// renewEarly is the time before their expiry at which credentials are renewed, so that no call meets the expiry.
 	renewEarly = 5 * time.Minute
-	// renewAgain is how long after a renewal that failed the next one is tried while the credentials are still good.
+	// renewAgain is the time from a failed renewal to the next attempt while the credentials are still valid.
 	renewAgain = 30 * time.Second
 )
 

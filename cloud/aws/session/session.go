@@ -47,7 +47,7 @@ type Options struct {
 	Account string
 	// Timeout of one request. Default: wire.DefaultTimeout.
 	Timeout time.Duration
-	// AtOnce is how many calls of one step, each about one instance, are sent at the same time. Default: DefaultAtOnce.
+	// AtOnce is the number of concurrent calls of one step, each about one instance. Default: DefaultAtOnce.
 	AtOnce int
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
@@ -56,7 +56,7 @@ type Options struct {
 }
 
 const (
-	// SlowPeriod is how long what has no shared read, and what only Muster writes as a rule, is taken as read.
+	// SlowPeriod is the maximum age of reads that are not shared, of objects that as a rule only Muster writes.
 	SlowPeriod = 10 * time.Minute
 	// DetailPeriod is that time for a detail of a group whose configuration has not changed since, and that another client may change
 	// without a trace in the group: lifecycle hooks.
@@ -64,8 +64,8 @@ const (
 	// TracedPeriod is that time for a detail whose change shows in what is read for all pools together: an instance refresh in the group's
 	// instances, a version in its template or in launches that fail, an update in the node group.
 	TracedPeriod = 6 * time.Hour
-	// TemplatePeriod is how old a launch template may be that was read for all pools together: with the time between two looks at a pool at
-	// rest, one that another client deletes is noticed within two minutes.
+	// TemplatePeriod is the maximum age of a launch template that was read for all pools together: with the time between two looks at a pool
+	// at rest, one that another client deletes is noticed within two minutes.
 	TemplatePeriod = 20 * time.Second
 	// TemplateEventPeriod is that time for a pass that an event asked for: the looks at rest read the template more often than that, so that a
 	// change of size does not wait for one more read.
@@ -74,7 +74,7 @@ const (
 	TemplateGoingPeriod = time.Minute
 )
 
-// RefusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
+// RefusedPeriod is the time for which a denied read is not tried again: passes that follow one another closely send it once.
 const RefusedPeriod = 10 * time.Second
 
 // Session are the services of one region, over one transport, and what was asked of them for all pools. The clients do not

@@ -36,7 +36,7 @@ const (
 	valueNode           = "node"
 )
 
-// OwnTags are what every cloud object of the pool carries: the cluster's and the pool's additional tags, and above them
+// OwnTags returns the tags of every cloud object of the pool: the cluster's and the pool's additional tags, and above them
 // the fixed ones, which users can't override but for Name.
 func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	tags := map[string]string{tagName: o.ResourceName()}
@@ -50,16 +50,16 @@ func OwnTags(o cloud.Owner, additional ...map[string]string) map[string]string {
 	return tags
 }
 
-// Spelling is how AWS's tags say whose a cloud object is.
+// Spelling writes owner tags as AWS allows them.
 var Spelling = cloud.Spelling{Key: OwnTag}
 
-// maxTags is how many tags of its users a resource takes.
+// maxTags is the maximum number of user tags of a resource.
 const maxTags = 50
 
 // TagWords match the services' messages about too many tags.
 var TagWords = regexp.MustCompile(`(?i)tag limit|number of tags|(?:at most|more than) \d+ tags|too many tags`)
 
-// CheckTags returns an error if a resource would have more tags than it takes. added is how many the service puts on it by itself.
+// CheckTags returns an error if a resource would have more tags than it takes. added is the number of tags that the service adds by itself.
 func CheckTags(tags map[string]string, added int, field string) error {
 	if n := len(tags) + added; n > maxTags {
 		return cloud.Invalidf(field, "%d tags, with those of the infrastructure cluster, of Muster and of the service, and a resource takes %d: "+

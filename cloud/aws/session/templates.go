@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// templatesAtOnce is how many names one DescribeLaunchTemplates takes: a filter has 200 values at most, and a page 200 templates.
+// templatesAtOnce is the number of names in one DescribeLaunchTemplates: a filter has 200 values at most, and a page 200 templates.
 const templatesAtOnce = 200
 
 // templates are the launch templates of a session's region, read for all pools together.

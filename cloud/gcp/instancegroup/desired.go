@@ -11,12 +11,12 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// wanted is what the specification asks for now.
+// wanted is the group that the specification asks for now.
 type wanted struct {
 	template template.Template
 	labels   map[string]string
 	remember map[string]string
-	// capacity is what each machine offers; nil where it is unknown.
+	// capacity is the capacity of each machine; nil if it is unknown.
 	capacity *pool.NodeCapacity
 	// unknown is why it is.
 	unknown error
@@ -25,7 +25,7 @@ type wanted struct {
 // translator translates the specification into what is wanted, with the look-ups that this needs.
 type translator struct{ *groupReader }
 
-// source is what the template is made of, without the image.
+// source returns the source of the template, without the image.
 func (t target) source() template.Source {
 	return template.Source{Owner: t.Owner, Pool: t.pool, Cluster: t.cluster, Project: t.project, Group: t.group, Bootstrap: t.Bootstrap}
 }
@@ -98,7 +98,7 @@ func (r translator) image(ctx context.Context, look *cache.Resolver) (image, fam
 	return image, is.Family, err
 }
 
-// podsMost is how many pods a kubelet takes unless it is configured otherwise.
+// podsMost is the default maximum number of pods of a kubelet.
 const podsMost = 110
 
 // capacity returns what each machine offers, nil where no zone is known to ask about its type.

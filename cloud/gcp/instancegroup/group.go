@@ -34,7 +34,7 @@ func (t target) updatePolicy() *compute.InstanceGroupManagerUpdatePolicy {
 	return out
 }
 
-// lifecycle is how Compute Engine repairs instances.
+// lifecycle returns the policy by which Compute Engine repairs instances.
 func (t target) lifecycle() *compute.InstanceGroupManagerInstanceLifecyclePolicy {
 	out := &compute.InstanceGroupManagerInstanceLifecyclePolicy{DefaultActionOnFailure: "REPAIR", ForceUpdateOnRepair: "NO"}
 	is := t.pool.InstanceLifecyclePolicy
@@ -68,7 +68,7 @@ var shapes = map[gcpv1.TargetShape]string{
 	"": "EVEN", gcpv1.ShapeEven: "EVEN", gcpv1.ShapeBalanced: "BALANCED", gcpv1.ShapeAny: "ANY", gcpv1.ShapeAnySingleZone: "ANY_SINGLE_ZONE",
 }
 
-// shape is how a regional group spreads its instances.
+// shape returns the policy by which a regional group spreads its instances.
 func (t target) shape() string {
 	if t.pool.DistributionPolicy == nil {
 		return shapes[""]

@@ -28,7 +28,7 @@ type instance struct {
 	created  time.Time
 	// labels are those that the instance had when it was read itself; nil where it was not.
 	labels map[string]string
-	// failures are what went wrong when the group last tried something with it.
+	// failures are the errors of the group's last attempt to change it.
 	failures []*cloud.Error
 	// assumed is true if its removal was accepted and no list shows it yet.
 	assumed bool
@@ -172,7 +172,7 @@ func byAge(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// singleReads is how many instances of a zone are asked for one by one before their list is read.
+// singleReads is the maximum number of instances of a zone that are read one by one; for more, their list is read.
 const singleReads = 2
 
 // detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one
@@ -302,10 +302,10 @@ func (i instance) uid() string {
 	return strconv.FormatUint(i.id, 10)
 }
 
-// ref is what steps call the instance: its number, which is never given again, or its name as long as it does not exist.
+// ref returns the ID of the instance in steps: its number, which is never given again, or its name as long as it does not exist.
 func (i instance) ref() string { return cmp.Or(i.uid(), i.name) }
 
-// url is how requests name the instance.
+// url returns the URL of the instance in requests.
 func (i instance) url() string { return "zones/" + i.zone + "/instances/" + i.name }
 
 // named reports whether a step means the instance. One that has the name of an instance which is gone is not meant by that one's number.

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// visibleWithin is how long a read may still show a group as it was before a write.
+	// visibleWithin is the time after a write during which a read may still show a group as it was before.
 	visibleWithin = 10 * time.Second
-	// templatesFor is how long a list of the pool's templates is good if nothing shows that they have changed.
+	// templatesFor is the time for which a list of the pool's templates is good if nothing shows that they have changed.
 	templatesFor = 6 * time.Hour
 )
 
@@ -54,7 +54,7 @@ type groupRead struct {
 	former    driverkit.FormerGroup
 }
 
-// staying is how many instances the group has that stay, by its own count or by their list: one of the two may be older.
+// staying returns the number of instances of the group that stay, by its own count or by their list: one of the two may be older.
 func (g groupRead) staying() int {
 	listed, counted := 0, 0
 	for _, i := range g.instances {
@@ -69,7 +69,7 @@ func (g groupRead) staying() int {
 	return max(listed, counted)
 }
 
-// detail is what an instance itself shows and its group does not.
+// detail holds the fields that only the instance itself shows, not its group.
 type detail struct {
 	created time.Time
 	labels  map[string]string

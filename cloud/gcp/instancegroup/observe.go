@@ -161,7 +161,7 @@ func (r reader) deleting(is *compute.InstanceGroupManager) bool {
 	return is.TargetSize > 0 && len(list) > 0 && !slices.ContainsFunc(list, func(i instance) bool { return i.action != actionDeleting })
 }
 
-// stateOf is what the group does, for people.
+// stateOf returns the current action of the group, for messages.
 func stateOf(is *compute.InstanceGroupManager) string {
 	if stable(is) {
 		return "Stable"

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// Target is what the driver is handed about one pool.
+// Target is one pool as the driver gets it.
 type Target = cloud.Target[*gcpv1.MachinePoolSource]
 
 // keepLocation is the key of Target.Remembered under which the zone or region of the group is kept: the zones that the cluster offers may

@@ -147,7 +147,7 @@ func (r templateReader) getTemplate(ctx context.Context, at session.Resource) (*
 	return r.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
 }
 
-// ref is what a template is called: its name, or its path if it is not a global one of the project.
+// ref returns the reference of a template: its name, or its path if it is not a global one of the project.
 func (r templateReader) ref(url string) string {
 	at := session.ParseResource(url).In(r.t.project)
 	if at.Project == r.t.project && at.Scope == "global" {
@@ -156,7 +156,7 @@ func (r templateReader) ref(url string) string {
 	return at.Path()
 }
 
-// url is how requests name a template.
+// url returns the URL of a template in requests.
 func (r templateReader) url(ref string) string {
 	if session.ParseResource(ref).Name != "" {
 		return ref

@@ -17,10 +17,10 @@ import (
 // Field is the field of specifications that names a machine type.
 const Field = "spec.instanceType"
 
-// Type is what is remembered of a machine type.
+// Type holds the remembered facts of a machine type.
 type Type struct {
 	CPUs, MemoryMiB int `json:",omitempty"`
-	// Accelerators are how many each machine has, of one type.
+	// Accelerators is the number of accelerators of each machine, of one type.
 	Accelerators              int    `json:",omitempty"`
 	Accelerator, Architecture string `json:",omitempty"`
 }

@@ -18,7 +18,7 @@ const (
 	// algorithm and contentLength are those of contents. A new algorithm is added beside this, never in its place.
 	algorithm     = "v1"
 	contentLength = 16
-	// refPrefix begins the names of configurations, and refLength is how much of the content ends them.
+	// refPrefix begins the names of configurations, and refLength is the number of digits of the content that end them.
 	refPrefix = "gke:"
 	refLength = 6
 )
@@ -26,7 +26,7 @@ const (
 // partsOfTemplates are the parts of a configuration that the template of a machine tells.
 var partsOfTemplates = []string{request.MachineType, request.DiskType, request.DiskSize}
 
-// configuration is what GKE replaces machines for: the version of Kubernetes and the parts of the node pool whose change rolls.
+// configuration holds the values for which GKE replaces machines: the version of Kubernetes and the parts of the node pool that roll.
 type configuration struct {
 	version pool.Version
 	// rolls are the values of those parts, as far as the specification names them.

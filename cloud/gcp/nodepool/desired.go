@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// wanted is what the specification asks for now.
+// wanted is the node pool that the specification asks for now, compared with the one that exists.
 type wanted struct {
 	// pool is the node pool that it asks for, and step that of the next step: GKE replaces nodes for one change after another.
 	pool, step *container.NodePool
@@ -135,7 +135,7 @@ func (w *wanted) revert(read poolRead) {
 	if !former.known() || !w.asked.Known() || w.byService(greenVersion(read.pool)) {
 		return
 	}
-	// What the specification did not name when the upgrade began is what the node pool has now.
+	// Fields that the specification did not name when the upgrade began have the values of the node pool.
 	for part, value := range w.launched.rolls {
 		if _, named := former.rolls[part]; !named {
 			former.rolls[part] = value

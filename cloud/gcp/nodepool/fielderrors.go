@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 )
 
-// fieldWords are what messages of GKE that name no field of the request are about.
+// fieldWords map words in messages of GKE that name no field of the request to the field that they are about.
 var fieldWords = []struct{ words, field string }{
 	{"preemptible and spot", "spec.spot"},
 	{"machine type", "spec.instanceType"},

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// fleet is how many node pools there are, in clusters of so many each.
+	// fleet is the number of node pools, in clusters of so many each.
 	fleet, inCluster = 400, 100
-	// callsMost is how many requests a look at a node pool of such a fleet may cost at rest, in thousandths.
+	// callsMost is the maximum number of requests for a look at a node pool of such a fleet at rest, in thousandths.
 	callsMost = 100
 	// restful is the time between two looks at a pool at rest, and agedMost how old an answer may be then.
 	restful, agedMost = 100 * time.Second, 20 * time.Second

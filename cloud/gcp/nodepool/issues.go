@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// issues are what keeps machines from coming or from being as wanted, in the words of GKE and Compute Engine where they have any.
+// issues returns why machines do not launch or are not as wanted, in the words of GKE and Compute Engine where they have any.
 func (w wanted) issues(read poolRead) []pool.Cause {
 	var out []pool.Cause
 	for _, err := range read.unread {

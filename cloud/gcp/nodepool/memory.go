@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// visibleWithin is how long a read may still show a node pool or a group as it was before a write.
+// visibleWithin is the time after a write during which a read may still show a node pool or a group as it was before.
 const visibleWithin = 10 * time.Second
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
@@ -33,7 +33,7 @@ type memory struct {
 	rested int
 	// settled is the last operation that is known to have ended well.
 	settled string
-	// told is what the machines had that there were when Muster changed the node pool, by their template.
+	// told holds the configurations of the machines that existed when Muster changed the node pool, by their template.
 	told map[string]configuration
 	// looked are the templates of the groups for which the operations were last read, to know whether older machines are left behind.
 	looked []string
@@ -44,7 +44,7 @@ type memory struct {
 type lastOperation struct {
 	operation pool.Operation
 	begun     time.Time
-	// origin is who began it, leadsTo the version that an upgrade leads to which this process has not begun; zero where it is not known.
+	// origin is the client that began it, leadsTo the version that an upgrade leads to which this process has not begun; zero if unknown.
 	// originAsked is true once GKE has answered about them.
 	origin      origin
 	leadsTo     pool.Version
@@ -59,7 +59,7 @@ type lastOperation struct {
 	ran time.Time
 	// ended is when it was first observed not to run any more; zero while it runs.
 	ended time.Time
-	// outcome is how it ended; nil while that is not known.
+	// outcome is its result; nil while that is not known.
 	outcome *outcome
 }
 

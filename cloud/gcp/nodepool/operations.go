@@ -23,7 +23,7 @@ const (
 	codeCancelled = 1
 )
 
-// outcome is how an operation ended.
+// outcome is the result of an operation.
 type outcome struct {
 	cancelled bool
 	// failed is why it failed; nil if it did not.

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// origin is who began an operation.
+// origin is the client that began an operation.
 type origin int
 
 const (
@@ -24,7 +24,7 @@ const (
 	byGKE
 )
 
-// sameStart is how far apart the beginnings of an operation and of its upgrade may be.
+// sameStart is the maximum time between the beginnings of an operation and of its upgrade.
 const sameStart = 5 * time.Minute
 
 // findOrigin asks GKE who began an upgrade that this process has not begun, and which version it leads to: an automatic upgrade is an

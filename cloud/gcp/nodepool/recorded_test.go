@@ -59,7 +59,7 @@ func recording(t *testing.T, file string) []exchange {
 	return out
 }
 
-// recordedPool is what a test needs of a recorded node pool.
+// recordedPool holds the fields of a recorded node pool that tests use.
 type recordedPool struct {
 	Name, Version     string
 	InstanceGroupUrls []string
@@ -73,7 +73,7 @@ type recordedPool struct {
 // recordedGroup is the same of a managed instance group.
 type recordedGroup struct{ Name, BaseInstanceName, InstanceTemplate, Zone string }
 
-// recordedState is what a recording has shown so far.
+// recordedState is the state that a recording has shown so far.
 type recordedState struct {
 	*testing.T
 	// path is that of the cluster, location where it is.

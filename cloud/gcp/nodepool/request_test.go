@@ -17,7 +17,7 @@ import (
 
 type requestSpec = gcpv1.GCPManagedMachinePoolSpec
 
-// reported is what GKE reports of a node pool that was created from an empty specification.
+// reported returns the node pool that GKE reports after it was created from an empty specification.
 func reported(change func(*container.NodePool)) *container.NodePool {
 	n := &container.NodePool{
 		Name: "pool", Version: "1.34.1-gke.1829001", Status: "RUNNING", Etag: "etag", Locations: []string{"us-central1-b", "us-central1-a"},

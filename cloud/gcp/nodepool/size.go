@@ -53,7 +53,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	return nil
 }
 
-// growth is how a node pool gets more machines: each zone the same number, or groups of a list their sizes by index.
+// growth is the way in which a node pool gets more machines: each zone the same number, or groups of a list their sizes by index.
 type growth struct {
 	each  int
 	list  []groups.Group

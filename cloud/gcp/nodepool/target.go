@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// Target is what the driver is handed about one pool.
+// Target is one pool as the driver gets it.
 type Target = cloud.Target[*gcpv1.ManagedMachinePoolSource]
 
 // target is Target with its parts at hand.

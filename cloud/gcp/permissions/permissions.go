@@ -1,4 +1,4 @@
-// Package permissions is what credentials must allow so that Muster can run machine pools on Google Cloud, as data: each permission with
+// Package permissions lists what credentials must allow so that Muster can run machine pools on Google Cloud, as data: each permission with
 // the reason why it is needed, and the custom role that holds these and nothing else. Every test of a driver runs under exactly these.
 package permissions
 

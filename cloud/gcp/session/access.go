@@ -22,11 +22,11 @@ const (
 	universe = "googleapis.com"
 )
 
-// Access is how the services of a project are reached.
+// Access holds the credentials and endpoints for the services of a project.
 type Access struct {
 	// Project is the ID of the project; empty for that of the controller's environment.
 	Project string
-	// Credentials are what requests are authorized with.
+	// Credentials authorize the requests.
 	Credentials Credentials
 	// Compute and Container are addresses of Compute Engine and GKE in the place of Google's; empty for the default.
 	Compute, Container string
@@ -44,13 +44,13 @@ func AccessOf(cluster gcpv1.ClusterView) Access {
 // Credentials are a document of Google's: a service account's key, an external account, or an impersonated service account. The zero
 // Credentials are the controller's own (application default credentials).
 type Credentials struct {
-	// Name is how messages call them: the namespace and name of the Secret that holds them.
+	// Name identifies them in messages: the namespace and name of the Secret that holds them.
 	Name string
 	// JSON is the document.
 	JSON common.Secret
 }
 
-// name is how messages call the credentials.
+// name returns the name of the credentials in messages.
 func (c Credentials) name() string {
 	if c.Name == "" {
 		return "controller"

@@ -10,8 +10,8 @@ import (
 const (
 	// global is the region of calls that belong to none.
 	global = "global"
-	// perMinute is how many requests of one group of methods Compute Engine takes from a project in a minute, in each region and for what is
-	// global; wideMinute those of lists over all zones; gkeMinute how many GKE takes of all kinds.
+	// perMinute is the number of requests of one group of methods that Compute Engine takes from a project in a minute, in each region and for
+	// what is global; wideMinute those of lists over all zones; gkeMinute how many GKE takes of all kinds.
 	perMinute, wideMinute, gkeMinute = 1500, 750, 3000
 	// burstShare is the share of a minute's requests that may be sent at once. Quotas are counted by the minute: what a bucket holds and what
 	// flows into it within one must not be more than the quota.

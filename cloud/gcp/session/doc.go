@@ -1,4 +1,4 @@
-// Package session is what every GCP driver shares: the clients of Compute Engine and GKE for one project over one transport with rate
+// Package session is shared by all GCP drivers: the clients of Compute Engine and GKE for one project over one transport with rate
 // budgets, who asks, the six kinds of error made of what Google refuses, resources told apart by what they name, and reads that all pools
 // of a project share. It knows no kind of pool.
 //

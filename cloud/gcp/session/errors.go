@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
-// codeNotFound is what a 404 without words is known by.
+// codeNotFound is the code of a 404 reply without a code of its own.
 const codeNotFound = "notFound"
 
 // Refusal makes the cloud's refusal of every error that a call of the clients can end with. It is nil for nil.

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// said is what Google says of something that failed: in a reply, of an operation, or of one instance.
+// said is the error that Google reports in a reply, of an operation, or of one instance.
 type said struct{ Code, Message, Target string }
 
 // reply is the body of a refusal.
@@ -96,7 +96,7 @@ func Failed(op *compute.Operation) *cloud.Error {
 	return Said(first.Code, first.Message)
 }
 
-// Said is what Google says of a failure outside of a reply, as a refusal: of an operation, or of the last attempt to create an instance.
+// Said returns a failure that Google reports outside of a reply as an error: of an operation, or of the last attempt to create an instance.
 func Said(code, message string) *cloud.Error {
 	e := &cloud.Error{Kind: cloud.Unavailable}
 	said{Code: code, Message: message}.classify(e, 0)

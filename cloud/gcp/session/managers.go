@@ -18,7 +18,7 @@ const noResults = "NO_RESULTS_ON_PAGE"
 type Manager struct {
 	// Is is nil if there is no such manager. It is shared by all pools and must not be changed.
 	Is *compute.InstanceGroupManager
-	// Skew is how far Google's clock is ahead of Muster's.
+	// Skew is the time by which Google's clock is ahead of Muster's.
 	Skew time.Duration
 }
 

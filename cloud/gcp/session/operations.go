@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// Outcome is what one look at an operation has shown.
+// Outcome is the state of an operation at one look.
 type Outcome struct {
 	// Done is true if it has ended, or nothing is known of it any more.
 	Done bool

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Resource is what the URL of a resource names. Google answers with full URLs of the API's version that was asked, and takes paths: two
-// texts name one resource if their Resources are equal.
+// Resource holds the parts of the URL of a resource. Google answers with full URLs of the API's version that was asked, and takes paths:
+// two texts name one resource if their Resources are equal.
 type Resource struct {
 	// Project is empty where the text names none.
 	Project string
@@ -16,7 +16,7 @@ type Resource struct {
 	Collection, Name string
 }
 
-// ParseResource reads a URL, a path from the project or a path from the scope on. The zero Resource is what names none.
+// ParseResource reads a URL, a path from the project or a path from the scope on. The zero Resource names none.
 func ParseResource(text string) Resource {
 	var r Resource
 	rest := strings.Trim(text, "/")

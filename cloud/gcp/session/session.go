@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// userAgent is what Google's logs know us by.
+// userAgent identifies Muster in Google's logs.
 const userAgent = "muster"
 
 // Options of the Sessions. The zero Options are right for production.

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// scope is what tokens are asked for; what they may do is decided by the roles of who asks.
+	// scope is the OAuth scope of tokens. The roles of the account decide what they may do.
 	scope = "https://www.googleapis.com/auth/cloud-platform"
 	// fileVariable names the file with the controller's own credentials.
 	fileVariable = "GOOGLE_APPLICATION_CREDENTIALS"
 	// quotaVariable names the project whose quota requests count against.
 	quotaVariable = "GOOGLE_CLOUD_QUOTA_PROJECT"
-	// statedFor is how long what is said in clear over plain HTTP is good.
+	// statedFor is the validity of the stand-in token that goes over plain HTTP.
 	statedFor = time.Hour
 )
 
@@ -155,7 +155,7 @@ func noCredentials(message string) *cloud.Error {
 	return &cloud.Error{Kind: cloud.Denied, Op: opToken, Code: cloud.CodeNoCredentials, Message: message}
 }
 
-// document is what is read of a document with credentials.
+// document holds the fields that are read of a credentials file.
 type document struct {
 	Type          string    `json:"type"`
 	TokenURI      string    `json:"token_uri"`

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// serviceLogin is what requests for tokens are counted under.
+	// serviceLogin is the service name of requests for tokens in metrics.
 	serviceLogin = "login"
 	opToken      = serviceLogin + ":GetToken"
 	// headerCall carries the name of a call from the transport to the reader of its error. It is never sent.
@@ -152,7 +152,7 @@ func computeOperation(method, scope string, rest []string) string {
 	return collection + "." + verb(method, len(rest) == 2)
 }
 
-// collectionName is what a collection is called beside those of other scopes.
+// collectionName returns the name of a collection among those of other scopes.
 func collectionName(scope, collection string) string {
 	switch {
 	case collection == "operations":

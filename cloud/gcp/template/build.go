@@ -23,7 +23,7 @@ const (
 	roleNode = "node"
 )
 
-// Source is what a template is made of.
+// Source holds the inputs of a template.
 type Source struct {
 	Owner   cloud.Owner
 	Pool    *gcpv1.GCPMachinePoolSpec
@@ -39,7 +39,7 @@ type Source struct {
 // Template is an instance template as it is wanted.
 type Template struct {
 	pool.Template
-	// Name is what the template is called: it follows from its owner, its content and its bootstrap data.
+	// Name of the template. It follows from its owner, its content and its bootstrap data.
 	Name       string
 	Properties *compute.InstanceProperties
 	parts      Parts
@@ -157,7 +157,7 @@ func path(name, parent string) string {
 	return parent + session.LastName(name)
 }
 
-// account is who machines act as.
+// account returns the service account of machines.
 func (s Source) account() *compute.ServiceAccount {
 	out := &compute.ServiceAccount{Email: defaultAccount, Scopes: []string{defaultScope}}
 	if is := s.Pool.ServiceAccount; is != nil {
@@ -171,7 +171,7 @@ func (s Source) account() *compute.ServiceAccount {
 	return out
 }
 
-// scheduling is how long machines keep their capacity, and what happens when their host is maintained.
+// scheduling returns the provisioning model of machines, and what happens when their host is maintained.
 func (s Source) scheduling() *compute.Scheduling {
 	out := &compute.Scheduling{OnHostMaintenance: migrate, AutomaticRestart: new(true), ProvisioningModel: "STANDARD"}
 	if s.Pool.OnHostMaintenance != nil {
@@ -197,7 +197,7 @@ func (s Source) accelerators() []*compute.AcceleratorConfig {
 	return out
 }
 
-// shielded is what verifies the boot; nil leaves it to Compute Engine.
+// shielded returns the settings that verify the boot; nil leaves them to Compute Engine.
 func (s Source) shielded() *compute.ShieldedInstanceConfig {
 	is := s.Pool.ShieldedInstanceConfig
 	if is == nil {

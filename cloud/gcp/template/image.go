@@ -13,7 +13,7 @@ const (
 	familyPrefix = "capi-ubuntu-1804-k8s-"
 )
 
-// Image is what a specification says of the image that machines boot: the path of an image, or that of a family.
+// Image is the image of machines as a specification names it: the path of an image, or that of a family.
 type Image struct {
 	Path, Family string
 	// Field is the field that names it.

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// groupMost is how long the name of a group may be: Compute Engine makes the names of instances of it, with a random ending, and takes 58
-	// characters for that.
+	// groupMost is the maximum length of the name of a group: Compute Engine makes the names of instances of it, with a random ending, and
+	// takes 58 characters for that.
 	groupMost = 58
-	// nameMost is how long any other name may be.
+	// nameMost is the maximum length of any other name.
 	nameMost = 63
-	// ownerSuffix is how long the hash at the end of a group's name is, with its dash; templateSuffix that of a template's.
+	// ownerSuffix is the length of the hash at the end of a group's name, with its dash, templateDigits that of a template's.
 	ownerSuffix, templateDigits = 11, 12
-	// labelMost is how long the key and the value of a label may be, shortHash what tells shortened values apart.
+	// labelMost is the maximum length of the key and the value of a label, shortHash the length of the hash of shortened values.
 	labelMost, shortHash = 63, 10
 )
 
@@ -106,7 +106,7 @@ func OtherCluster(labels map[string]string, o cloud.Owner, names ...string) stri
 	return ""
 }
 
-// Spelling is how labels say whose a cloud object is.
+// Spelling writes owner tags as labels.
 var Spelling = cloud.Spelling{Key: labelKey, Value: LabelValue}
 
 // labelKey returns the key of a label from the name of a tag.
@@ -125,7 +125,7 @@ func In(labels map[string]string) func(key string) string {
 // OwnerLabels are the labels that name an owner.
 func OwnerLabels(o cloud.Owner) map[string]string { return Spelling.Tags(o) }
 
-// Prefix is what the names of a group's templates begin with.
+// Prefix returns the prefix of the names of a group's templates.
 func Prefix(group string) string { return cut(group, nameMost-templateDigits-1) + "-" }
 
 // Name returns the name of a template of a group: it follows from its owner, its content and its bootstrap data.

@@ -19,7 +19,7 @@ const (
 	contentDigits = 16
 )
 
-// Parts are what machines get from a template, by the fields of the specification that say so, in a form that what is sent and what
+// Parts are the values that machines get from a template, by their fields of the specification, in a form that what is sent and what
 // Compute Engine answers have in common. Labels and bootstrap data are not among them.
 type Parts map[string]string
 

@@ -26,7 +26,7 @@ type Instance struct {
 	Created  time.Time
 	// Failure is why the group's last attempt to make it, or to change it, failed; nil if it did not.
 	Failure *cloud.Error
-	// action is what the group does to it, empty for nothing, and status the machine's.
+	// action is the group's current action on it, empty for none, and status the machine's.
 	action, status string
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/sweep"
 )
 
-// TemplateFields are what an instance template says of the machines that are made from it. Templates never change.
+// TemplateFields are the fields of an instance template that describe its machines. Templates never change.
 type TemplateFields struct {
 	MachineType, DiskType string
 	DiskSizeGb            int64
@@ -39,7 +39,7 @@ type TemplateReader struct {
 const (
 	// readersMost bounds the sessions whose templates are kept, knownMost the templates of one; when there are more, all are read again.
 	readersMost, knownMost = 64, 16384
-	// templatesMaxAge is how old a list of templates may be that answers: what is not in it is read by name.
+	// templatesMaxAge is the maximum age of a list of templates that answers. A template that is not in it is read by name.
 	templatesMaxAge = 10 * time.Minute
 	// The parts of templates that are read. The metadata, which holds what machines join with, is none of them.
 	fieldsOne  = "name,properties(machineType,disks(boot,diskSizeGb,initializeParams(diskType,diskSizeGb,sourceImage)))"

@@ -34,7 +34,7 @@ func putLabels(r *container.UpdateNodePoolRequest, want, is *container.NodePool)
 	r.Labels = &container.NodeLabels{Labels: fields.With(ownLabels, want.Config.Labels, configOf(is).Labels)}
 }
 
-// taintKey is what identifies a taint.
+// taintKey identifies a taint.
 func taintKey(t *container.NodeTaint) string { return t.Key + ":" + t.Effect }
 
 // taintValues returns the values of taints by what identifies them.
