@@ -55,4 +55,9 @@ var kapsuleTable = []Mutation{
 		Kapsule, []string{"TestAdoption"},
 		`	if t.byProvider(tags) {`,
 		`	if t.byProvider(tags) || mutated("pool of another object granted") {`),
+	one("maximum below the size requested", kapsuleDesired,
+		"requests a maximum below the size that the autoscaler gave, which takes nodes undrained",
+		Kapsule, []string{"TestMaximumBelowSize"},
+		`named && is != nil && int64(is.Size) > most {`,
+		`named && is != nil && int64(is.Size) > most && !mutated("maximum below the size requested") {`),
 }
