@@ -6,7 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/muster-project/muster/engine"
-	"github.com/muster-project/muster/kube/spans"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -21,7 +21,7 @@ const (
 // logPass records what a pass observed and started, in logs and in the span of the pass.
 func logPass(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
-	pass := spans.PassFrom(ctx)
+	pass := control.PassFrom(ctx)
 	if out.NewError != nil {
 		log.V(levelStep).Info(refuser(out), "reason", out.NewError.Error())
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/kube/metrics"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/tokens"
 	"github.com/muster-project/muster/pool"
 )
@@ -57,70 +57,70 @@ type tokenState struct {
 }
 
 // run runs the steps of a pass in order, until one of them stops it.
-func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) steps.Result {
-	return steps.Run(ctx, &pass[O, S]{scope: s}, []steps.Step[*pass[O, S]]{
+func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) control.Result {
+	return control.Run(ctx, &pass[O, S]{scope: s}, []control.Step[*pass[O, S]]{
 		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.forgetTokens, r.syncMachines, r.finish,
 	})
 }
 
 // connect waits for the first connection to the workload cluster, and watches its nodes.
-func (r *Reconciler[O, S]) connect(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) connect(ctx context.Context, p *pass[O, S]) control.Result {
 	if wait := r.workloads.Connecting(ctx, p.scope.workload()); wait > 0 {
-		return steps.Stop(wait)
+		return control.Stop(wait)
 	}
-	return steps.Require(r.watches.nodes(ctx, r.Options, r.kind.controllerName(), r.requests, p.scope.cluster))
+	return control.Require(r.watches.nodes(ctx, r.Options, r.kind.controllerName(), r.requests, p.scope.cluster))
 }
 
 // gatherFacts translates the scope.
-func (r *Reconciler[O, S]) gatherFacts(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) gatherFacts(ctx context.Context, p *pass[O, S]) control.Result {
 	var err error
 	p.facts, err = r.facts(ctx, p.scope)
-	return steps.Require(err)
+	return control.Require(err)
 }
 
 // gatherMachines reads the machines of the pool.
-func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) control.Result {
 	var err error
 	p.machines, err = r.readMachines(ctx, p.scope, p.facts.input.Desired)
-	return steps.Require(err)
+	return control.Require(err)
 }
 
 // checkOwner decides whether the cloud is asked: not if another object owns the group, if it is unknown where to ask, or if nothing may be
 // created and nothing can have been. Before it is asked, the object is claimed, so that everything that will be created can be found again.
-func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) control.Result {
 	s, f := p.scope, p.facts
 	if s.ownedElsewhere != nil {
 		return r.leave(ctx, p)
 	}
 	other, err := r.otherOwner(ctx, s.object, f)
 	if err != nil {
-		return steps.Require(err)
+		return control.Require(err)
 	}
 	switch {
 	case other.Name.Name != "" && s.deleting() && other.Certain:
-		return steps.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(steps.Stop(0))
+		return control.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(control.Stop(0))
 	case other.Name.Name != "":
 		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
 			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", other.Kind, other.Name,
 			ownership.Annotation)}
-		return steps.Continue()
+		return control.Continue()
 	case f.notObservable != nil:
-		return steps.Continue()
+		return control.Continue()
 	case f.input.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.kind.hasIdentity(s.object)):
-		return steps.Continue()
+		return control.Continue()
 	}
 	p.mayObserve = true
-	return steps.Require(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
+	return control.Require(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
 }
 
 // leave keeps the pass from asking the cloud about a group that another controller runs, and releases an object that is deleted.
-func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) control.Result {
 	if s := p.scope; s.deleting() {
 		emit(r.Recorder, s.object, status.LeftEvents(s.ownedElsewhere))
-		return steps.Require(r.release(ctx, s.object, p.facts.input.Target.Owner.ID)).Join(steps.Stop(0))
+		return control.Require(r.release(ctx, s.object, p.facts.input.Target.Owner.ID)).Join(control.Stop(0))
 	}
 	p.blocked = p.scope.ownedElsewhere
-	return steps.Continue()
+	return control.Continue()
 }
 
 // otherOwner returns the object that owns the group in the place of this one.
@@ -147,9 +147,9 @@ func (r *Reconciler[O, S]) otherOwner(ctx context.Context, o O, f facts[S]) (own
 
 // refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs
 // also if the cloud is not asked, because the cloud may launch machines all the same.
-func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) control.Result {
 	p.tokens = r.refresh(ctx, p.scope, p.facts.input.Target.Remembered)
-	return steps.RequeueAfter(p.tokens.Next)
+	return control.RequeueAfter(p.tokens.Next)
 }
 
 // refresh keeps the stored tokens of a pool alive. While the workload cluster is out of reach no machine joins it either, and the tokens of
@@ -165,10 +165,10 @@ func (r *Reconciler[O, S]) refresh(ctx context.Context, s scope[O], values map[s
 }
 
 // runEngine runs the engine's pass, and stores what was resolved and adopted.
-func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) control.Result {
 	if !p.mayObserve {
 		p.outcome = engine.Outcome{RequeueAfter: engine.DefaultSteady}
-		return steps.Continue()
+		return control.Continue()
 	}
 	s, lookups := p.scope, lookups[O]{r.writer, p.scope.object, p.facts.keep}
 	in := p.input()
@@ -180,9 +180,9 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) steps.R
 	}
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
-		return steps.Continue()
+		return control.Continue()
 	}
-	return steps.Require(lookups.Store(ctx, stored.Merged(p.facts.adopted(p.outcome.Observed), p.outcome.Observed.ResolvedLookups)))
+	return control.Require(lookups.Store(ctx, stored.Merged(p.facts.adopted(p.outcome.Observed), p.outcome.Observed.ResolvedLookups)))
 }
 
 // lookups stores look-ups on the object, as the engine requires before a step.
@@ -213,25 +213,25 @@ func contradicts[O Object](s scope[O], z sizing, o pool.Observed) bool {
 }
 
 // forgetTokens drops the stored tokens with which no machine can be launched or joins any more.
-func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) control.Result {
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
-		return steps.Continue()
+		return control.Continue()
 	}
 	in := p.facts.input
 	drop := bootstrap.Unneeded(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash(), p.outcome.Observed,
 		cmp.Or(in.Desired.JoinDeadline, pool.DefaultJoinDeadline), in.Now)
-	return steps.Require(r.writer.store(ctx, p.scope.object, nil, drop...))
+	return control.Require(r.writer.store(ctx, p.scope.object, nil, drop...))
 }
 
 // syncMachines updates the machines of the pool to what was observed.
-func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) control.Result {
 	var err error
 	p.outcome, err = syncMachines(ctx, p.machines, p.scope, r.workloads.Nodes(ctx, p.scope.workload()), p.outcome)
-	return steps.Failed(err)
+	return control.Failed(err)
 }
 
 // finish releases an object of which nothing is left, or writes what was observed.
-func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) steps.Result {
+func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) control.Result {
 	s, out, traits := p.scope, p.outcome, r.engine.Traits()
 	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until,
 		Now: p.facts.input.Now})
@@ -244,9 +244,9 @@ func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) steps.Resu
 		emit(r.Recorder, s.object, append(status.LifecycleEvents(s.object.GetCommonStatus(), out, traits),
 			status.LeftEvents(out.Observed.OwnershipConflict)...))
 		r.endTokens(ctx, s, out.Observed)
-		return steps.Failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
+		return control.Failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
 	}
-	return steps.Result{After: out.RequeueAfter, Err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
+	return control.Result{After: out.RequeueAfter, Err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
 }
 
 // endTokens revokes the tokens of a deleted pool, unless its group belongs to another owner. The deletion does not wait for it: tokens

@@ -18,14 +18,13 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/engine"
-	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/infrapool/workload"
 	"github.com/muster-project/muster/kube/metrics"
-	"github.com/muster-project/muster/kube/spans"
 	"github.com/muster-project/muster/kube/tokens"
 )
 
@@ -122,7 +121,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 
 // Reconcile is one pass over one object, with a span around it whose trace the logs name.
 func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	return spans.Around(ctx, r.Passes, r.kind.Name, req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
+	return control.WithSpan(ctx, r.Passes, r.kind.Name, req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
 }
 
 func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -150,7 +149,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return r.reconcilePaused(ctx, s, cause)
 	}
 	result, err := r.run(ctx, s).Reconcile()
-	if conflicts.IsOnlyConflict(err) {
+	if control.IsOnlyConflict(err) {
 		// Another client wrote first: the next pass reads its change.
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/queue"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // watches are what a running reconciler adds to its controller as it meets clusters. Without a controller there are none.
@@ -42,9 +42,9 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.requests.OfCluster), builder.WithPredicates(watch.ClusterChanged())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.requests.OfSecret),
 			builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
-		Watches(&clusterv1.MachinePool{}, queue.First(r.requests.OfPool, queue.Waits)).
-		Watches(r.kind.New(), queue.First(queue.Itself, queue.Waits)).
-		WatchesRawSource(queue.Behind(r.ClusterCache.GetClusterSource(r.kind.controllerName(), r.requests.OfCluster)))
+		Watches(&clusterv1.MachinePool{}, control.WaitingFirst(r.requests.OfPool, control.Waits)).
+		Watches(r.kind.New(), control.WaitingFirst(control.RequestFor, control.Waits)).
+		WatchesRawSource(control.LowPriority(r.ClusterCache.GetClusterSource(r.kind.controllerName(), r.requests.OfCluster)))
 	if kind := r.kind.Machines; kind != nil {
 		infra := schema.GroupKind{Group: kind.GroupVersion.Group, Kind: kind.Name}
 		b.Watches(kind.New(), handler.EnqueueRequestsFromMapFunc(r.requests.OfInfraMachine), builder.WithPredicates(watch.RequestChanged())).

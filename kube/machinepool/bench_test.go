@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/muster-project/muster/kube/machinepool/counts"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -36,7 +36,7 @@ func BenchmarkNodeReferences(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if counted, _ := counts.Nodes(pool, found, counts.Machines{}, time.Now()); len(counted.Refs) != 100 {
+				if counted, _ := members.CountNodes(pool, found, members.MachinesByInstance{}, time.Now()); len(counted.Refs) != 100 {
 					b.Fatalf("want 100 references, got %d", len(counted.Refs))
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/machinepool/bootstrap"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
@@ -27,7 +27,7 @@ func TestUnsupported(t *testing.T) {
 		{"other kinds decide by themselves", bootstrapv1.GroupVersion.Group, "EKSConfig", "", ""},
 		{"also kinds of that name of another group", "bootstrap.example.com", "KubeadmConfig", "", ""},
 	} {
-		got := bootstrap.Unsupported(clusterv1.ContractVersionedObjectReference{APIGroup: tc.group, Kind: tc.kind, Name: "boot"}, tc.version)
+		got := reference.UnsupportedBootstrap(clusterv1.ContractVersionedObjectReference{APIGroup: tc.group, Kind: tc.kind, Name: "boot"}, tc.version)
 		switch {
 		case tc.want == "" && got != nil:
 			t.Errorf("%s: want it supported, got %v", tc.why, got)

@@ -8,12 +8,12 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // claim labels the pool with its Cluster, makes the Cluster its owner and adds the finalizer, so that the pool cannot be deleted before
 // what it owns. It is written before anything else is done, and only if something is missing.
-func (r *Reconciler) claim(ctx context.Context, f facts, did *progress) steps.Result {
+func (r *Reconciler) claim(ctx context.Context, f facts, did *progress) control.Result {
 	if did.pool.Labels == nil {
 		did.pool.Labels = map[string]string{}
 	}
@@ -26,9 +26,9 @@ func (r *Reconciler) claim(ctx context.Context, f facts, did *progress) steps.Re
 	}
 	if err := writeObject(ctx, r.Client, did); err != nil {
 		// Nothing may be taken over for a pool that could be deleted without releasing it.
-		return steps.Result{Err: err, Stopped: true}
+		return control.Result{Err: err, Stopped: true}
 	}
-	return steps.Continue()
+	return control.Continue()
 }
 
 const clusterKind = "Cluster"

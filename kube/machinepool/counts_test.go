@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/machinepool/counts"
-	"github.com/muster-project/muster/kube/machinepool/instances"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
 )
@@ -106,18 +105,18 @@ func TestNodes(t *testing.T) {
 		pool.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
 		pool.Spec.ProviderIDList = []string{countsID, "aws:////i-1"}
 		pool.Spec.Template.Spec.MinReadySeconds = &tc.settle
-		found, machines := map[string]*corev1.Node{}, counts.Machines{Expected: tc.expected, ByInstance: map[string]*clusterv1.Machine{}}
+		found, machines := map[string]*corev1.Node{}, members.MachinesByInstance{Expected: tc.expected, ByInstance: map[string]*clusterv1.Machine{}}
 		tc.want.BeforePool = map[string]bool{}
 		if tc.node != nil {
-			found[instances.Key(countsID)] = tc.node
+			found[members.InstanceKey(countsID)] = tc.node
 			tc.want.Refs = []corev1.ObjectReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}}
 			tc.want.Versions = []clusterv1.StatusVersion{{Version: "v1.36.0", Replicas: 1}}
 			tc.want.BeforePool["n"] = true
 		}
 		if tc.machine != nil {
-			machines.ByInstance[instances.Key(countsID)] = tc.machine
+			machines.ByInstance[members.InstanceKey(countsID)] = tc.machine
 		}
-		got, next := counts.Nodes(pool, found, machines, now)
+		got, next := members.CountNodes(pool, found, machines, now)
 		if diff := cmp.Diff(tc.want, got); diff != "" || next != tc.next {
 			t.Errorf("%s: want the next change after %s, got %s, counts (-want +got):\n%s", why, tc.next, next, diff)
 		}

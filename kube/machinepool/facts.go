@@ -14,12 +14,10 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/machinepool/bootstrap"
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/machinepool/workload"
 )
 
 // facts are what a pass has observed. They are complete before the first step, and steps get them by value: what a step does or finds out
@@ -33,7 +31,7 @@ type facts struct {
 	// bootstrap and infrastructure are what the pool refers to, as it was read. A step may have changed the objects since.
 	bootstrap, infrastructure reference.Found
 	// data is the data secret that the bootstrap configuration reports.
-	data bootstrap.Data
+	data reference.BootstrapData
 	// providerIDs are the instances that the pool has to list.
 	providerIDs []string
 	// machines are the Machines of the pool; machinesRead is false if they could not be read.
@@ -42,7 +40,7 @@ type facts struct {
 	// members are the machines in pairs with the infrastructure machines.
 	members pairs
 	// nodes are the Nodes of the pool's instances, and claimed the Nodes that the pool has claimed.
-	nodes   workload.Nodes
+	nodes   nodesync.FoundNodes
 	claimed []corev1.Node
 	// servingOutside are the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready; outsideRead
 	// is false if they could not be read.
@@ -92,7 +90,7 @@ func (f facts) machineKind() string {
 	if f.infrastructure.Object == nil {
 		return ""
 	}
-	return objects.String(f.infrastructure.Object, "status", "infrastructureMachineKind")
+	return reference.NestedString(f.infrastructure.Object, "status", "infrastructureMachineKind")
 }
 
 // hasMachines reports whether the pool has Machines, or has to have some.

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/muster-project/muster/kube/machinepool/reference"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // release removes the pool's owner references from objects that the pool refers to and that must not belong to a pool.
-func (r *Reconciler) release(ctx context.Context, p pass) steps.Result {
-	spec, outcome := &p.did.pool.Spec.Template.Spec, steps.Continue()
+func (r *Reconciler) release(ctx context.Context, p pass) control.Result {
+	spec, outcome := &p.did.pool.Spec.Template.Spec, control.Continue()
 	found, released := r.references().Release(ctx, p.did.pool, spec.Bootstrap.ConfigRef, p.facts.bootstrap)
 	p.did.bootstrap, outcome = found, outcome.Join(released)
 	found, released = r.references().Release(ctx, p.did.pool, spec.InfrastructureRef, p.facts.infrastructure)
@@ -19,7 +19,7 @@ func (r *Reconciler) release(ctx context.Context, p pass) steps.Result {
 
 // followBootstrap takes over the bootstrap configuration and copies the name of its data secret. A pool that had bootstrap data once keeps
 // it while a new configuration is prepared.
-func (r *Reconciler) followBootstrap(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) followBootstrap(ctx context.Context, p pass) control.Result {
 	found, taken := reference.TakeOver(ctx, r.Client, p.did.pool, p.did.bootstrap)
 	found, name := p.facts.data.Apply(found)
 	spec := &p.did.pool.Spec.Template.Spec.Bootstrap
@@ -31,14 +31,14 @@ func (r *Reconciler) followBootstrap(ctx context.Context, p pass) steps.Result {
 }
 
 // followInfrastructure takes over the infrastructure object.
-func (r *Reconciler) followInfrastructure(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) followInfrastructure(ctx context.Context, p pass) control.Result {
 	found, taken := reference.TakeOver(ctx, r.Client, p.did.pool, p.did.infrastructure)
 	p.did.infrastructure = found
 	return taken
 }
 
 // copyInstances copies the instances that the infrastructure object lists.
-func (r *Reconciler) copyInstances(_ context.Context, p pass) steps.Result {
+func (r *Reconciler) copyInstances(_ context.Context, p pass) control.Result {
 	p.did.pool.Spec.ProviderIDList = p.facts.providerIDs
-	return steps.Continue()
+	return control.Continue()
 }

@@ -12,23 +12,20 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/machinepool/bootstrap"
 	"github.com/muster-project/muster/kube/machinepool/contract"
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
-	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // gatherer reads with the clients of a Reconciler.
 type gatherer struct {
 	client     client.Client
-	connector  workload.Connector
+	connector  nodesync.Connector
 	members    members.Reader
-	objects    objects.Reader
+	objects    reference.ObjectReader
 	references reference.Reader
 }
 
@@ -41,52 +38,52 @@ type gathering struct {
 
 // gather reads what the steps of a pass rest on and what the status is derived from, and writes nothing: what a removal needs to be sure
 // of, it reads again itself. It returns the facts as far as they could be read.
-func (r *Reconciler) gather(ctx context.Context, f facts, pool *clusterv1.MachinePool) (facts, steps.Result) {
+func (r *Reconciler) gather(ctx context.Context, f facts, pool *clusterv1.MachinePool) (facts, control.Result) {
 	read := *pool // nothing of it but the list of provider IDs is set, and that as a whole
 	g := &gathering{facts: f, pool: &read}
 	reader := gatherer{r.Client, r.connector(), r.members(), r.objects(), r.references()}
-	outcome := steps.Run(ctx, g, reader.reads(f, pool))
+	outcome := control.Run(ctx, g, reader.reads(f, pool))
 	return g.facts, outcome
 }
 
 // reads returns what is read for a pass, in order. Of a paused pool only the pause is observed; a pool without its Cluster can only be
 // deleted.
-func (r gatherer) reads(f facts, pool *clusterv1.MachinePool) []steps.Step[*gathering] {
-	machines := []steps.Step[*gathering]{r.readMachines, r.readNodes, r.readMembers, r.readClaimed}
+func (r gatherer) reads(f facts, pool *clusterv1.MachinePool) []control.Step[*gathering] {
+	machines := []control.Step[*gathering]{r.readMachines, r.readNodes, r.readMembers, r.readClaimed}
 	switch {
 	case f.status.Paused != "":
-		return []steps.Step[*gathering]{r.observePause}
+		return []control.Step[*gathering]{r.observePause}
 	case !f.hasSteps(pool):
 		return nil
 	case f.status.Deleting:
-		return append([]steps.Step[*gathering]{r.readBootstrap, r.readInfrastructure}, machines...)
+		return append([]control.Step[*gathering]{r.readBootstrap, r.readInfrastructure}, machines...)
 	default:
-		return append([]steps.Step[*gathering]{r.compareVersion, r.readBootstrap, r.readData, r.readInfrastructure}, machines...)
+		return append([]control.Step[*gathering]{r.compareVersion, r.readBootstrap, r.readData, r.readInfrastructure}, machines...)
 	}
 }
 
 // observePause observes whether the infrastructure object is paused with the pool: by the contract each object is paused by itself, or all
 // by their Cluster. An object that cannot be read is not reported.
-func (r gatherer) observePause(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) observePause(ctx context.Context, g *gathering) control.Result {
 	ref, cluster := g.pool.Spec.Template.Spec.InfrastructureRef, g.facts.cluster
 	if cluster == nil || ptr.Deref(cluster.Spec.Paused, false) || !ref.IsDefined() {
-		return steps.Continue()
+		return control.Continue()
 	}
 	found, outcome := r.references.Read(ctx, g.pool, cluster, contract.InfraMachinePool(), ref)
 	if o := found.Object; o != nil && !annotations.HasPaused(o) {
 		g.facts.status.Paused += fmt.Sprintf("; %s is not paused, and its machines are still created, replaced and removed: "+
 			"set the annotation on it too, or spec.paused of Cluster %s", found.Source, cluster.Name)
 	}
-	return steps.RequeueAfter(outcome.After)
+	return control.RequeueAfter(outcome.After)
 }
 
 // readBootstrap reads the bootstrap configuration.
-func (r gatherer) readBootstrap(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readBootstrap(ctx context.Context, g *gathering) control.Result {
 	ref := g.pool.Spec.Template.Spec.Bootstrap.ConfigRef
 	if !ref.IsDefined() {
-		return steps.Continue()
+		return control.Continue()
 	}
-	g.facts.status.BootstrapProblem = bootstrap.Unsupported(ref, g.pool.Spec.Template.Spec.Version)
+	g.facts.status.BootstrapProblem = reference.UnsupportedBootstrap(ref, g.pool.Spec.Template.Spec.Version)
 	found, outcome := r.readReference(ctx, g, contract.BootstrapConfig(), ref, "dataSecretCreated")
 	found.Source.Once = g.facts.bootstrap.Source.Once
 	g.facts.bootstrap = found
@@ -94,27 +91,27 @@ func (r gatherer) readBootstrap(ctx context.Context, g *gathering) steps.Result 
 }
 
 // readData finds out whether the pool has bootstrap data: that of its configuration, or without one that of the user.
-func (r gatherer) readData(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readData(ctx context.Context, g *gathering) control.Result {
 	if g.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
 		var err error
-		g.facts.data, err = bootstrap.DataSecret(ctx, r.client, g.pool, g.facts.bootstrap)
-		return steps.Failed(err)
+		g.facts.data, err = reference.DataSecret(ctx, r.client, g.pool, g.facts.bootstrap)
+		return control.Failed(err)
 	}
-	problem, err := bootstrap.UserData(ctx, r.client, g.pool)
+	problem, err := reference.UserData(ctx, r.client, g.pool)
 	if err != nil {
-		return steps.Failed(err)
+		return control.Failed(err)
 	}
 	g.facts.status.BootstrapProblem = problem
 	if problem == nil {
 		g.facts.bootstrap.Source.Done, g.facts.bootstrap.Source.Once = true, true
 	}
-	return steps.Continue()
+	return control.Continue()
 }
 
 // readReference reads what the pool refers to and what it reports; field is the field of status.initialization that completes its part of
 // the contract.
 func (r gatherer) readReference(ctx context.Context, g *gathering, role contract.Role, ref clusterv1.ContractVersionedObjectReference,
-	field string) (reference.Found, steps.Result) {
+	field string) (reference.Found, control.Result) {
 	found, outcome := r.references.Read(ctx, g.pool, g.facts.cluster, role, ref)
 	found = found.Reported(field)
 	if found.Failure != nil {
@@ -125,21 +122,21 @@ func (r gatherer) readReference(ctx context.Context, g *gathering, role contract
 
 // readInfrastructure reads the infrastructure object and the instances that it lists. A group that was provisioned once stays provisioned,
 // whatever the object reports later: only its instances change.
-func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) control.Result {
 	f := &g.facts
 	found, outcome := r.readReference(ctx, g, contract.InfraMachinePool(), g.pool.Spec.Template.Spec.InfrastructureRef, "provisioned")
 	found.Source.Once = f.infrastructure.Source.Once || found.Source.Done
 	f.infrastructure = found
 	switch o := found.Object; {
 	case o != nil:
-		f.status.Replicas, f.status.UpToDate = objects.Int32(o, "status", "replicas"), objects.Int32(o, "status", "upToDateReplicas")
+		f.status.Replicas, f.status.UpToDate = reference.NestedInt32(o, "status", "replicas"), reference.NestedInt32(o, "status", "upToDateReplicas")
 		if found.Source.Once {
 			outcome = outcome.Join(readInstances(ctx, r.client, g))
 		}
 	case f.status.Deleting && outcome.Err == nil:
 		f.status.Replicas = ptr.To[int32](0)
 	}
-	f.status.Instances = int32(len(instances.Distinct(f.providerIDs)))
+	f.status.Instances = int32(len(members.DistinctInstances(f.providerIDs)))
 	if f.status.Deleting && ptr.Deref(f.status.Replicas, -1) == 0 {
 		f.status.Instances = 0
 	}
@@ -151,38 +148,38 @@ const afterElsewhere = 30 * time.Second
 
 // readInstances reads the provider's list of instances, each once. A list in another order or spelling is no change. A provider that counts
 // replicas has not filled in an empty list yet.
-func readInstances(ctx context.Context, r client.Reader, g *gathering) steps.Result {
+func readInstances(ctx context.Context, r client.Reader, g *gathering) control.Result {
 	found := &g.facts.infrastructure
 	ids, _, err := unstructured.NestedStringSlice(found.Object.Object, "spec", "providerIDList")
 	if err != nil {
 		found.Source.Problem = found.Source.String() + ": spec.providerIDList is not a list of strings"
-		return steps.Continue()
+		return control.Continue()
 	}
 	if replicas := g.facts.status.Replicas; len(ids) == 0 && replicas != nil && *replicas != 0 {
-		return steps.Continue()
+		return control.Continue()
 	}
-	ids, elsewhere, err := instances.Unclaimed(ctx, r, g.pool, instances.Distinct(ids))
+	ids, elsewhere, err := members.UnclaimedInstances(ctx, r, g.pool, members.DistinctInstances(ids))
 	if err != nil {
-		return steps.Failed(err)
+		return control.Failed(err)
 	}
-	if !instances.Same(ids, g.pool.Spec.ProviderIDList) {
+	if !members.SameInstances(ids, g.pool.Spec.ProviderIDList) {
 		g.facts.providerIDs, g.pool.Spec.ProviderIDList = ids, ids
 	}
 	if g.facts.status.ListedElsewhere = elsewhere; len(elsewhere) > 0 {
-		return steps.RequeueAfter(afterElsewhere)
+		return control.RequeueAfter(afterElsewhere)
 	}
-	return steps.Continue()
+	return control.Continue()
 }
 
 // readMachines reads the Machines of the pool. Without them nothing can be said about what is left of the pool.
-func (r gatherer) readMachines(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readMachines(ctx context.Context, g *gathering) control.Result {
 	found, err := r.members.Machines(ctx, g.pool)
 	g.facts.machines, g.facts.machinesRead = found, err == nil
-	return steps.Require(err)
+	return control.Require(err)
 }
 
 // readNodes reads the Nodes of the pool's instances, and of instances that have left it and have Machines.
-func (r gatherer) readNodes(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readNodes(ctx context.Context, g *gathering) control.Result {
 	f := &g.facts
 	found, outcome := r.connector.Find(ctx, g.pool, f.cluster, f.now)
 	f.nodes, f.status.NodesUnknown, f.status.ConnectionInterrupted = found, found.Unknown, found.Interrupted
@@ -190,15 +187,15 @@ func (r gatherer) readNodes(ctx context.Context, g *gathering) steps.Result {
 	f.servingOutside, err = servingOutside(ctx, g)
 	f.outsideRead = err == nil
 	f.status.ByVersion = f.outsideRead && !f.hasMachines() && f.status.UpToDate == nil && g.pool.Spec.Template.Spec.Version != ""
-	return outcome.Join(steps.Require(err))
+	return outcome.Join(control.Require(err))
 }
 
 // servingOutside returns the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready.
 func servingOutside(ctx context.Context, g *gathering) (map[string]bool, error) {
-	listed := instances.ListedBy(g.pool)
+	listed := members.ListedInstances(g.pool)
 	var ids []string
 	for _, m := range g.facts.machines {
-		if id := m.Spec.ProviderID; id != "" && !listed[instances.Key(id)] {
+		if id := m.Spec.ProviderID; id != "" && !listed[members.InstanceKey(id)] {
 			ids = append(ids, id)
 		}
 	}
@@ -215,35 +212,35 @@ func servingOutside(ctx context.Context, g *gathering) (map[string]bool, error) 
 
 // readMembers reads the infrastructure machines of a pool whose infrastructure object reports a kind of them, and pairs them with the
 // Machines.
-func (r gatherer) readMembers(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readMembers(ctx context.Context, g *gathering) control.Result {
 	g.facts.members.all = members.Pair(g.facts.machines, nil)
 	kind := g.facts.machineKind()
 	if kind == "" {
-		return steps.Continue()
+		return control.Continue()
 	}
 	gvk, err := r.members.Kind(ctx, g.facts.infrastructure.Object, kind)
 	if err != nil {
 		g.facts.members.problem = "cannot create Machines: " + err.Error()
 		if errors.Is(err, contract.ErrNoKind) {
-			return steps.RequeueAfter(reference.AfterMissingKind)
+			return control.RequeueAfter(reference.AfterMissingKind)
 		}
-		return steps.Failed(err)
+		return control.Failed(err)
 	}
 	infras, err := r.members.InfraMachines(ctx, g.pool, gvk)
 	if err != nil {
 		g.facts.members.problem = err.Error()
-		return steps.Failed(err)
+		return control.Failed(err)
 	}
 	g.facts.members = pairs{all: members.Pair(g.facts.machines, infras), kind: gvk}
-	return steps.Continue()
+	return control.Continue()
 }
 
 // readClaimed reads the Nodes that the pool has claimed, which may belong to instances that have left it.
-func (r gatherer) readClaimed(ctx context.Context, g *gathering) steps.Result {
+func (r gatherer) readClaimed(ctx context.Context, g *gathering) control.Result {
 	if g.facts.nodes.Found == nil {
-		return steps.Continue()
+		return control.Continue()
 	}
 	claimed, err := nodes.ClaimedBy(ctx, g.facts.nodes.Client, client.ObjectKeyFromObject(g.pool))
 	g.facts.claimed = claimed
-	return steps.Failed(err)
+	return control.Failed(err)
 }

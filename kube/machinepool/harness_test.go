@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/machinepool/workload"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -66,7 +66,7 @@ func (l lost) GetHealthCheckingState(context.Context, client.ObjectKey) clusterc
 
 // disconnected removes the connection to the workload cluster for longer than the grace period.
 func disconnected(w *world) {
-	w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: workload.ConnectionTries})
+	w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: nodesync.ConnectionTries})
 }
 
 func (w *world) lose(state clustercache.HealthCheckingState) {
@@ -74,7 +74,7 @@ func (w *world) lose(state clustercache.HealthCheckingState) {
 }
 
 func (w *world) connect() {
-	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, workload.WatchName)
+	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, nodesync.WatchName)
 }
 
 // tracker stores objects without managed fields, which no test here reads: the default tracker of the fake client maps every kind of the

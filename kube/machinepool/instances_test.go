@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
+	"github.com/muster-project/muster/kube/machinepool/members"
 )
 
 func TestDistinct(t *testing.T) {
@@ -20,7 +20,7 @@ func TestDistinct(t *testing.T) {
 		{"an ID without a key is compared as it is", []string{"x", "y", "x"}, []string{"x", "y"}},
 		{"an empty list", nil, nil},
 	} {
-		if got := instances.Distinct(tc.ids); !slices.Equal(got, tc.distinct) {
+		if got := members.DistinctInstances(tc.ids); !slices.Equal(got, tc.distinct) {
 			t.Errorf("%s: want %v, got %v", tc.why, tc.distinct, got)
 		}
 	}
@@ -41,7 +41,7 @@ func TestSame(t *testing.T) {
 		{"an instance twice", []string{"aws:///a/i-1", "aws:///a/i-2"}, []string{"aws:///a/i-1", "aws:///a/i-1"}, false},
 		{"two empty lists", nil, []string{}, true},
 	} {
-		if got := instances.Same(tc.a, tc.b); got != tc.same {
+		if got := members.SameInstances(tc.a, tc.b); got != tc.same {
 			t.Errorf("%s: want %t, got %t", tc.why, tc.same, got)
 		}
 	}

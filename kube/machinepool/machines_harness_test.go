@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // withMachines returns an infrastructure object that reports a kind of infrastructure machines.
@@ -43,7 +43,7 @@ func (w *world) upstream() {
 		if controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) || m.Spec.ProviderID == "" {
 			infra := w.get(machineGVK, m.Spec.InfrastructureRef.Name)
 			if infra != nil {
-				m.Spec.ProviderID = objects.String(infra, "spec", "providerID")
+				m.Spec.ProviderID = reference.NestedString(infra, "spec", "providerID")
 			}
 			if err := w.mgmt.Update(w.t.Context(), m); err != nil {
 				w.t.Fatal(err)

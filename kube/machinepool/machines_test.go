@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
-	"github.com/muster-project/muster/kube/machinepool/propagate"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/nodes"
 )
@@ -87,7 +87,7 @@ func TestDefectD_MachinesFollowTheTemplate(t *testing.T) {
 	spec := func(name string) string {
 		s := w.machine(name).Spec
 		return fmt.Sprintln(deref(s.MinReadySeconds), deref(s.Deletion.NodeDrainTimeoutSeconds), deref(s.Deletion.NodeVolumeDetachTimeoutSeconds),
-			deref(s.Deletion.NodeDeletionTimeoutSeconds), s.FailureDomain, s.ReadinessGates, propagate.Keys(s.Taints, propagate.TaintKey))
+			deref(s.Deletion.NodeDeletionTimeoutSeconds), s.FailureDomain, s.ReadinessGates, members.Keys(s.Taints, members.TaintKey))
 	}
 	check("of a Machine that only the pool writes", spec("m2"), "60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
 	check("of a Machine with additions by another client", spec("m1"),

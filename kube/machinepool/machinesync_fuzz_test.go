@@ -15,11 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/propagate"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // FuzzApplyTemplate holds that for any record and lists of a Machine the Machine then has all that the template sets, and a second time
@@ -48,8 +46,8 @@ func FuzzApplyTemplate(f *testing.F) {
 				t.Errorf("label %q: want %q, got %q", k, v, m.Labels[k])
 			}
 		}
-		if missing := subtract(propagate.Keys(template.Spec.Taints, propagate.TaintKey),
-			propagate.Keys(m.Spec.Taints, propagate.TaintKey)); len(missing) > 0 {
+		if missing := subtract(members.Keys(template.Spec.Taints, members.TaintKey),
+			members.Keys(m.Spec.Taints, members.TaintKey)); len(missing) > 0 {
 			t.Errorf("taints: want %v too, got %v", missing, m.Spec.Taints)
 		}
 		again, writes := synced(t, pool, infra, m)
@@ -77,12 +75,12 @@ func synced(t *testing.T, pool *clusterv1.MachinePool, infra *unstructured.Unstr
 			return nil
 		},
 	})
-	out, result := machinesync.Syncer{Objects: objects.Reader{Cached: nowhere}}.Sync(t.Context(),
+	out, result := machinesync.Syncer{Objects: reference.ObjectReader{Cached: nowhere}}.Sync(t.Context(),
 		machinesync.Input{Pool: pool, Members: []members.Member{{Infra: infra, Machine: m}}})
 	if result.Err != nil || len(out.ByInstance) != 1 {
 		t.Fatalf("want the Machine in line, got %v, %v", out, result.Err)
 	}
-	return out.ByInstance[instances.Key("test:///m1")], writes
+	return out.ByInstance[members.InstanceKey("test:///m1")], writes
 }
 
 func words(text string) map[string]string {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 func aMember(name, pool, owner string) *clusterv1.Machine {
@@ -47,9 +47,9 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 		index.values).WithObjects(all...).Build()
 	plain := fake.NewClientBuilder().WithScheme(scheme).WithObjects(all...).Build()
 	for reason, r := range map[string]members.Reader{
-		"by the index":            {Objects: objects.Reader{Cached: indexed}, Index: members.NewIndex(nil)},
-		"by labels, without it":   {Objects: objects.Reader{Cached: plain}},
-		"by labels, on any cache": {Objects: objects.Reader{Cached: indexed}},
+		"by the index":            {Objects: reference.ObjectReader{Cached: indexed}, Index: members.NewIndex(nil)},
+		"by labels, without it":   {Objects: reference.ObjectReader{Cached: plain}},
+		"by labels, on any cache": {Objects: reference.ObjectReader{Cached: indexed}},
 	} {
 		found, err := r.Machines(t.Context(), pool)
 		var names []string
@@ -61,7 +61,7 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 		}
 	}
 	// Without the index the fake client rejects a list by the index. That is how the test knows that it was used.
-	if _, err := (members.Reader{Objects: objects.Reader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(),
+	if _, err := (members.Reader{Objects: reference.ObjectReader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(),
 		pool); err == nil {
 		t.Error("want Machines read by the index, got them without one")
 	}

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/machinepool/workload"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 )
 
 // shown returns a Node's labels, annotations and taints as one text, without the owner annotations.
@@ -137,7 +137,7 @@ func TestOwnCordonIsNoReasonToDelete(t *testing.T) {
 			}
 			return c.Delete(ctx, o, opts...)
 		},
-	}), clusterKey, workload.WatchName)
+	}), clusterKey, nodesync.WatchName)
 	w.changeInfra(func(o map[string]any) { setInstances(o, id1) })
 	w.settled()
 	wantAll(t, "nodes", w.nodeNames(), []string{"n1", "n2"})

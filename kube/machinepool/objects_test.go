@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // TestKnownKindsAreReadTyped holds that kinds which other controllers of the manager read share a cache with them.
@@ -22,7 +22,7 @@ func TestKnownKindsAreReadTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	gvk := bootstrapv1.GroupVersion.WithKind("KubeadmConfig")
-	r := objects.Reader{Cached: fake.NewClientBuilder().WithScheme(scheme).WithObjects(&bootstrapv1.KubeadmConfig{
+	r := reference.ObjectReader{Cached: fake.NewClientBuilder().WithScheme(scheme).WithObjects(&bootstrapv1.KubeadmConfig{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "boot"},
 		Status:     bootstrapv1.KubeadmConfigStatus{DataSecretName: "boot-data"}}).Build()}
 	if _, ok := r.New(gvk).(*bootstrapv1.KubeadmConfig); !ok {
@@ -40,7 +40,7 @@ func TestKnownKindsAreReadTyped(t *testing.T) {
 		t.Fatalf("want one object listed, got %d, %v", len(all), err)
 	}
 	for how, o := range map[string]*unstructured.Unstructured{"read": one, "listed": all[0]} {
-		if name := objects.String(o, "status", "dataSecretName"); name != "boot-data" || o.GroupVersionKind() != gvk {
+		if name := reference.NestedString(o, "status", "dataSecretName"); name != "boot-data" || o.GroupVersionKind() != gvk {
 			t.Errorf("%s: want data secret boot-data of %s, got %q of %s", how, gvk, name, o.GroupVersionKind())
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/machinepool/ownership"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 func ref(kind, name, uid string, controller bool) metav1.OwnerReference {
@@ -48,21 +48,21 @@ func TestOwnership(t *testing.T) {
 		{"a kind of that name of another group", []metav1.OwnerReference{foreign}, false, false, nil},
 	} {
 		m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{OwnerReferences: tc.refs}}
-		if got := ownership.Controls(pool, m); got != tc.controls {
+		if got := reference.Controls(pool, m); got != tc.controls {
 			t.Errorf("%s: want it controlled %t, got %t", tc.why, tc.controls, got)
 		}
-		if got, other := ownership.MayControl(pool, m), ownership.Other(pool, m); got != tc.mayControl || (other == nil) != tc.mayControl {
+		if got, other := reference.MayControl(pool, m), reference.OtherController(pool, m); got != tc.mayControl || (other == nil) != tc.mayControl {
 			t.Errorf("%s: want no other controller %t, got %t, %v", tc.why, tc.mayControl, got, other)
 		}
 		if !tc.mayControl {
 			continue
 		}
 		before := m.DeepCopy()
-		if diff := cmp.Diff(tc.controllers, ownership.WithController(m.OwnerReferences, pool)); diff != "" {
+		if diff := cmp.Diff(tc.controllers, reference.WithController(m.OwnerReferences, pool)); diff != "" {
 			t.Errorf("%s: owners with the pool as controller (-want +got):\n%s", tc.why, diff)
 		}
-		for _, r := range ownership.Without(m.OwnerReferences, pool) {
-			if ownership.Names(&r, pool) {
+		for _, r := range reference.WithoutOwner(m.OwnerReferences, pool) {
+			if reference.NamesPool(&r, pool) {
 				t.Errorf("%s: want no reference to the pool, got %v", tc.why, r)
 			}
 		}

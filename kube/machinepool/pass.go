@@ -6,10 +6,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // pass is what the steps of one reconciliation get, by value: what was observed, which no step may change (test/imports), and what the
@@ -29,7 +28,7 @@ type progress struct {
 	machines machinesync.Output
 	// outcome is what the status reports of the steps, without what the pool refers to.
 	outcome status.Outcome
-	events  []poolevents.Event
+	events  []status.Event
 }
 
 // newProgress returns the progress of a pass without steps.
@@ -38,8 +37,8 @@ func newProgress(pool *clusterv1.MachinePool, f facts) *progress {
 }
 
 // run claims the pool, gathers the facts, and runs the steps. It returns the pass, for the status.
-func (r *Reconciler) run(ctx context.Context, f facts, did *progress) (pass, steps.Result) {
-	outcome := steps.Continue()
+func (r *Reconciler) run(ctx context.Context, f facts, did *progress) (pass, control.Result) {
+	outcome := control.Continue()
 	if f.claimable() {
 		outcome = r.claim(ctx, f, did)
 	}
@@ -49,17 +48,17 @@ func (r *Reconciler) run(ctx context.Context, f facts, did *progress) (pass, ste
 	f, gathered := r.gather(ctx, f, did.pool)
 	p := pass{f, did}
 	did.bootstrap, did.infrastructure = f.bootstrap, f.infrastructure
-	return p, outcome.Join(gathered).Join(steps.Run(ctx, p, r.steps(p)))
+	return p, outcome.Join(gathered).Join(control.Run(ctx, p, r.steps(p)))
 }
 
 // steps returns the steps of a pass in order. For a paused pool only the pause is reported; a pool without its Cluster can only be deleted.
-func (r *Reconciler) steps(p pass) []steps.Step[pass] {
+func (r *Reconciler) steps(p pass) []control.Step[pass] {
 	switch f := p.facts; {
 	case !f.hasSteps(p.did.pool):
 		return nil
 	case f.status.Deleting:
-		return []steps.Step[pass]{r.release, r.copyInstances, r.syncMachines, r.syncNodes, r.remove}
+		return []control.Step[pass]{r.release, r.copyInstances, r.syncMachines, r.syncNodes, r.remove}
 	default:
-		return []steps.Step[pass]{r.release, r.followBootstrap, r.copyInstances, r.followInfrastructure, r.syncMachines, r.syncNodes}
+		return []control.Step[pass]{r.release, r.followBootstrap, r.copyInstances, r.followInfrastructure, r.syncMachines, r.syncNodes}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
@@ -21,13 +20,13 @@ func TestManyNodesMakeOneShortEvent(t *testing.T) {
 		after.NodeRefs = append(after.NodeRefs, corev1.ObjectReference{Name: strings.Repeat("ä", 120) + fmt.Sprint(n)})
 	}
 	recorder := events.NewFakeRecorder(10)
-	changes := poolevents.Changes(&clusterv1.MachinePoolStatus{}, after, status.Facts{}, status.Outcome{}, false)
-	poolevents.Record(recorder, &clusterv1.MachinePool{}, changes)
+	changes := status.EventsOf(&clusterv1.MachinePoolStatus{}, after, status.Facts{}, status.Outcome{}, false)
+	status.RecordEvents(recorder, &clusterv1.MachinePool{}, changes)
 	if len(recorder.Events) != 1 {
 		t.Fatalf("want one event, got %d", len(recorder.Events))
 	}
-	note := strings.TrimPrefix(<-recorder.Events, "Normal "+poolevents.NodeRefsChanged+" ")
-	if len(note) > poolevents.NoteLimit || !strings.HasSuffix(note, "...") {
-		t.Errorf("want at most %d bytes, cut, got %d: %s", poolevents.NoteLimit, len(note), note)
+	note := strings.TrimPrefix(<-recorder.Events, "Normal "+status.NodeRefsChanged+" ")
+	if len(note) > status.NoteLimit || !strings.HasSuffix(note, "...") {
+		t.Errorf("want at most %d bytes, cut, got %d: %s", status.NoteLimit, len(note), note)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/machinepool/workload"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 )
 
 // reads counts requests to a client, and the objects that it returns.
@@ -61,7 +61,7 @@ func cost(t *testing.T, others int) (management, remote *reads) {
 	w.settled()
 	management, remote = &reads{}, &reads{}
 	w.r.Client = management.over(w.mgmt)
-	w.r.ClusterCache = clustercache.NewFakeClusterCache(remote.over(w.wl), clusterKey, workload.WatchName)
+	w.r.ClusterCache = clustercache.NewFakeClusterCache(remote.over(w.wl), clusterKey, nodesync.WatchName)
 	w.pass()
 	wantAll(t, "writes", w.writes, []string{})
 	return management, remote

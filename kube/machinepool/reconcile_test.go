@@ -24,8 +24,7 @@ import (
 
 	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
-	"github.com/muster-project/muster/kube/machinepool/workload"
+	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
 func TestPoolFromCreationToRunning(t *testing.T) {
@@ -233,7 +232,7 @@ func TestInterruptedConnectionChangesNothing(t *testing.T) {
 			return clustercache.HealthCheckingState{ConsecutiveFailures: 1}
 		}, "Running"},
 		"controllers can't connect": {"they have tried often enough", func(*world) clustercache.HealthCheckingState {
-			return clustercache.HealthCheckingState{ConsecutiveFailures: workload.ConnectionTries}
+			return clustercache.HealthCheckingState{ConsecutiveFailures: nodesync.ConnectionTries}
 		}, "Unknown"},
 		"a minute": {"within the grace period", func(w *world) clustercache.HealthCheckingState {
 			return clustercache.HealthCheckingState{LastProbeSuccessTime: w.clock.Add(-time.Minute), ConsecutiveFailures: 6}
@@ -251,7 +250,7 @@ func TestInterruptedConnectionChangesNothing(t *testing.T) {
 			if tc.phase != "Running" {
 				return
 			}
-			want(t, "next pass", res.RequeueAfter, workload.ConnectionPause)
+			want(t, "next pass", res.RequeueAfter, nodesync.ConnectionPause)
 			if len(w.writes) != 0 {
 				t.Errorf("%s: want nothing written, got %v", tc.reason, w.writes)
 			}
@@ -382,7 +381,7 @@ func TestEventsOfOneReasonHaveDifferentRelatedObjects(t *testing.T) {
 	w.settled()
 	var joined []string
 	for _, e := range told.all {
-		if strings.HasPrefix(e, poolevents.NodeRefsChanged) {
+		if strings.HasPrefix(e, status.NodeRefsChanged) {
 			joined = append(joined, e)
 		}
 	}

@@ -16,15 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud/trace"
-	"github.com/muster-project/muster/kube/conflicts"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
-	"github.com/muster-project/muster/kube/machinepool/workload"
-	"github.com/muster-project/muster/kube/spans"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;machinepools/status;machinepools/finalizers,verbs=get;list;watch;create;update;patch;delete
@@ -75,7 +72,7 @@ type watches struct {
 
 // Reconcile runs one pass over one pool and writes its status once, at the end.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	return spans.Around(ctx, r.Passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
+	return control.WithSpan(ctx, r.Passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -93,7 +90,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	f := known(pool, cluster, r.now())
 	p, outcome := r.run(ctx, f, newProgress(pool, f))
 	// What was done is recorded even if the status of the pool cannot be written.
-	poolevents.Record(r.Recorder, p.did.pool, p.did.events)
+	status.RecordEvents(r.Recorder, p.did.pool, p.did.events)
 	return requeue(outcome.Join(r.write(ctx, p)))
 }
 
@@ -101,8 +98,8 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 const afterConflict = time.Second
 
 // requeue returns what controller-runtime does next. Conflicts of optimistic writes are no errors.
-func requeue(outcome steps.Result) (ctrl.Result, error) {
-	if conflicts.IsOnlyConflict(outcome.Err) {
+func requeue(outcome control.Result) (ctrl.Result, error) {
+	if control.IsOnlyConflict(outcome.Err) {
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
 	return outcome.Reconcile()
@@ -128,8 +125,8 @@ func (r *Reconciler) now() time.Time {
 	return time.Now()
 }
 
-func (r *Reconciler) objects() objects.Reader {
-	return objects.Reader{Cached: r.Client, Live: r.Live, Permitted: r.MayWatch}
+func (r *Reconciler) objects() reference.ObjectReader {
+	return reference.ObjectReader{Cached: r.Client, Live: r.Live, Permitted: r.MayWatch}
 }
 
 func (r *Reconciler) references() reference.Reader {
@@ -140,6 +137,6 @@ func (r *Reconciler) members() members.Reader {
 	return members.Reader{Objects: r.objects(), Index: r.watches.index, Track: r.watches.members}
 }
 
-func (r *Reconciler) connector() workload.Connector {
-	return workload.Connector{Clusters: r.ClusterCache, NodeEvents: r.watches.nodes, Pools: r.Client}
+func (r *Reconciler) connector() nodesync.Connector {
+	return nodesync.Connector{Clusters: r.ClusterCache, NodeEvents: r.watches.nodes, Pools: r.Client}
 }

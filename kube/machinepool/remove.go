@@ -15,11 +15,9 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/machinepool/workload"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // Reasons of the condition Deleting, in Cluster API's words for Machines where there are any.
@@ -33,11 +31,11 @@ const (
 // The Machines are deleted first, so that the Machine controller drains each, and the infrastructure object as soon as all of them are
 // being deleted: by the contract it waits for its machines, and until its own deletion it would replace them. Machines without an
 // infrastructure machine are deleted after it.
-func (r *Reconciler) remove(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) remove(ctx context.Context, p pass) control.Result {
 	drained, err := r.drainable(ctx, p)
 	if err != nil {
 		p.did.outcome.Deletion = status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: err.Error()}
-		return steps.Result{Err: err, Stopped: true}
+		return control.Result{Err: err, Stopped: true}
 	}
 	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.did.pool, drained)
 	if len(machines) > 0 {
@@ -46,7 +44,7 @@ func (r *Reconciler) remove(ctx context.Context, p pass) steps.Result {
 			return outcome
 		}
 		_, deleted := reference.Delete(ctx, r.Client, p.did.infrastructure)
-		return outcome.Join(deleted).Join(steps.RequeueAfter(machinesync.AfterDeletion))
+		return outcome.Join(deleted).Join(control.RequeueAfter(machinesync.AfterDeletion))
 	}
 	infra, deleted := reference.Delete(ctx, r.Client, p.did.infrastructure)
 	config, alsoDeleted := reference.Delete(ctx, r.Client, p.did.bootstrap)
@@ -63,7 +61,7 @@ func (r *Reconciler) remove(ctx context.Context, p pass) steps.Result {
 	}
 	p.did.outcome.Deletion = status.Cause{Reason: clusterv1.DeletionCompletedReason}
 	controllerutil.RemoveFinalizer(p.did.pool, clusterv1.MachinePoolFinalizer)
-	return steps.Stop(0)
+	return control.Stop(0)
 }
 
 // drainable returns the Machines to delete now. While the infrastructure object is there, Machines without an infrastructure machine are
@@ -128,28 +126,28 @@ const (
 
 // removeNodes deletes the Nodes that are left of the pool. It stops the pass while there is something to wait for; errors are retried
 // until the time limit of the pool.
-func (r *Reconciler) removeNodes(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) removeNodes(ctx context.Context, p pass) control.Result {
 	if p.facts.cluster == nil || !p.facts.cluster.DeletionTimestamp.IsZero() || !mayHaveNodes(p.did.stored, p.did.pool) {
-		return steps.Continue()
+		return control.Continue()
 	}
 	since := recordGone(p.did.pool, p.facts.now)
 	more, err := r.deleteAllNodes(ctx, p)
 	switch {
 	case more:
 		p.did.outcome.Deletion = status.Cause{Reason: deletingNodesReason, Message: "Deleting more nodes"}
-		return steps.Stop(nodesync.AfterLimit)
+		return control.Stop(nodesync.AfterLimit)
 	case err == nil:
-		return steps.Continue()
+		return control.Continue()
 	}
 	state := r.ClusterCache.GetHealthCheckingState(ctx, client.ObjectKeyFromObject(p.facts.cluster))
 	if left := timeLeft(p.did.pool, p.facts.cluster, state, since, p.facts.now); left > 0 {
 		p.did.outcome.Deletion = status.Cause{Reason: deletingNodesReason,
 			Message: "Waiting for nodes to be deleted: " + err.Error() + limitText(p.did.pool)}
-		return steps.Stop(min(left, afterNodes))
+		return control.Stop(min(left, afterNodes))
 	}
-	event := poolevents.Warning(poolevents.NodesLeft, "Gave up deleting nodes in Cluster %s: %v", p.did.pool.Spec.ClusterName, err)
+	event := status.WarningEvent(status.NodesLeft, "Gave up deleting nodes in Cluster %s: %v", p.did.pool.Spec.ClusterName, err)
 	p.did.events = append(p.did.events, event)
-	return steps.Continue()
+	return control.Continue()
 }
 
 // deleteAllNodes deletes the Nodes of the pool, and reports whether more are left for the next pass.
@@ -192,7 +190,7 @@ func recordGone(pool *clusterv1.MachinePool, now time.Time) time.Time {
 // started have not tried to connect yet; but to a Cluster whose infrastructure is not provisioned they never try.
 func timeLeft(pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, state clustercache.HealthCheckingState,
 	since, now time.Time) time.Duration {
-	if workload.Untried(state) && ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false) {
+	if nodesync.Untried(state) && ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false) {
 		return afterNodes
 	}
 	limit := defaultNodeDeletion

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/queue"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // controllerName names the controller in logs, metrics and events.
@@ -41,8 +41,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 		For(&clusterv1.MachinePool{}, builder.WithPredicates(poolChanged(), ours)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(wake.poolsOfCluster), builder.WithPredicates(clusterChanged())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(wake.poolOfMember), builder.WithPredicates(machineChanged())).
-		Watches(&clusterv1.MachinePool{}, queue.First(queue.Itself, queue.Waits), builder.WithPredicates(ours)).
-		WatchesRawSource(queue.Behind(r.ClusterCache.GetClusterSource(controllerName, wake.poolsOfCluster))).
+		Watches(&clusterv1.MachinePool{}, control.WaitingFirst(control.RequestFor, control.Waits), builder.WithPredicates(ours)).
+		WatchesRawSource(control.LowPriority(r.ClusterCache.GetClusterSource(controllerName, wake.poolsOfCluster))).
 		WithOptions(o).
 		Build(r)
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/machinepool/counts"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/machinepool/uptodate"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -66,9 +65,9 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 			outcome := status.Outcome{
 				Bootstrap:      status.Source{Kind: "KubeadmConfig", Name: "boot", Found: true, Done: true, Once: true},
 				Infrastructure: status.Source{Kind: "AWSMachinePool", Name: "infra", Found: true, Done: true, Once: true}}
-			basis := uptodate.Basis{Infrastructure: "AWSMachinePool infra", Version: "v1.36.0", Nodes: found}
+			basis := members.UpToDateBasis{Infrastructure: "AWSMachinePool infra", Version: "v1.36.0", Nodes: found}
 			outcome.UpToDateByMachine = basis.ByVersion(pool.Spec.ProviderIDList)
-			counted, _ := counts.Nodes(pool, found, counts.Machines{}, now)
+			counted, _ := members.CountNodes(pool, found, members.MachinesByInstance{}, now)
 			outcome.Nodes = &counted
 			status.Apply(pool, facts, outcome)
 			data, err := json.Marshal(pool)

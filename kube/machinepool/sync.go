@@ -3,24 +3,23 @@ package machinepool
 import (
 	"context"
 
-	"github.com/muster-project/muster/kube/machinepool/counts"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/machinepool/uptodate"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // syncMachines writes the Machines of a pool whose infrastructure object reports a kind of machines, and those that are left of one that
 // is being deleted. It stops a pass whose Machines could not be read.
-func (r *Reconciler) syncMachines(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) syncMachines(ctx context.Context, p pass) control.Result {
 	switch {
 	case !p.facts.machinesRead:
-		return steps.Stop(0)
+		return control.Stop(0)
 	case !p.facts.outsideRead:
-		return steps.Continue()
+		return control.Continue()
 	}
-	basis, result := p.basis(), steps.Continue()
+	basis, result := p.basis(), control.Continue()
 	if p.facts.hasMachines() {
 		p.did.outcome.Machines = &status.Machines{Kind: p.facts.machineKind()}
 	}
@@ -30,7 +29,7 @@ func (r *Reconciler) syncMachines(ctx context.Context, p pass) steps.Result {
 	ids := p.did.pool.Spec.ProviderIDList
 	switch {
 	case p.facts.hasMachines():
-		p.did.outcome.UpToDateByMachine = uptodate.ByMachine(ids, p.did.machines.ByInstance)
+		p.did.outcome.UpToDateByMachine = members.UpToDateByMachine(ids, p.did.machines.ByInstance)
 	case p.facts.status.ByVersion && p.facts.nodes.Found != nil:
 		p.did.outcome.UpToDateByMachine = basis.ByVersion(ids)
 	}
@@ -38,14 +37,14 @@ func (r *Reconciler) syncMachines(ctx context.Context, p pass) steps.Result {
 }
 
 // basis returns what decides which machines are up to date.
-func (p pass) basis() uptodate.Basis {
+func (p pass) basis() members.UpToDateBasis {
 	f := p.facts
-	return uptodate.Basis{Infrastructure: p.did.infrastructure.Source.String(), UpToDate: f.status.UpToDate, Replicas: f.status.Replicas,
+	return members.UpToDateBasis{Infrastructure: p.did.infrastructure.Source.String(), UpToDate: f.status.UpToDate, Replicas: f.status.Replicas,
 		Version: p.did.pool.Spec.Template.Spec.Version, Nodes: f.nodes.Found, NodesUnknown: f.nodes.Unknown}
 }
 
 // writeMachines writes the Machines of the pool.
-func (r *Reconciler) writeMachines(ctx context.Context, p pass, basis uptodate.Basis) (machinesync.Output, steps.Result) {
+func (r *Reconciler) writeMachines(ctx context.Context, p pass, basis members.UpToDateBasis) (machinesync.Output, control.Result) {
 	f := p.facts
 	in := machinesync.Input{Pool: p.did.pool, Members: f.members.all, InfraKind: f.members.kind, InfraGone: f.infrastructure.Object == nil,
 		UpToDate: basis, ServingOutside: f.servingOutside, Interrupted: f.status.ConnectionInterrupted}
@@ -57,26 +56,26 @@ func (r *Reconciler) writeMachines(ctx context.Context, p pass, basis uptodate.B
 }
 
 // syncNodes counts the Nodes of the pool, writes their metadata and taints, and deletes those of instances that have left the pool.
-func (r *Reconciler) syncNodes(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) syncNodes(ctx context.Context, p pass) control.Result {
 	f, pool, expected := p.facts, p.did.pool, p.facts.machineKind() != ""
 	if !f.outsideRead {
-		return steps.Continue()
+		return control.Continue()
 	}
 	if f.nodes.Found == nil {
 		if f.status.Instances == 0 {
 			p.did.outcome.Nodes = &status.Nodes{}
 		}
-		return steps.Continue()
+		return control.Continue()
 	}
 	byInstance := p.did.machines.ByInstance
-	counted, next := counts.Nodes(pool, f.nodes.Found, counts.Machines{Expected: expected, ByInstance: byInstance}, f.now)
+	counted, next := members.CountNodes(pool, f.nodes.Found, members.MachinesByInstance{Expected: expected, ByInstance: byInstance}, f.now)
 	desired := nodesync.Desired{
 		Pool:             nodesync.OfPool(pool, len(f.machines) == 0, r.SyncLabels, r.SyncAnnotations),
 		Machines:         nodesync.MachinesOfNodes(byInstance, f.machines, expected),
 		MachinesExpected: expected,
 	}
 	updates := desired.Updates(pool.Spec.ProviderIDList, f.nodes.Found)
-	result := steps.RequeueAfter(next).Join(nodesync.Write(ctx, f.nodes.Client, r.Client, pool, updates))
+	result := control.RequeueAfter(next).Join(nodesync.Write(ctx, f.nodes.Client, r.Client, pool, updates))
 	orphans, kept := nodesync.Orphans(pool, f.claimed, f.nodes.Found, f.machines)
 	counted.Kept = kept
 	p.did.outcome.Nodes = &counted

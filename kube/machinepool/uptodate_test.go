@@ -10,10 +10,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/machinepool/uptodate"
 )
 
 const uptodateID = "aws:///zone-a/i-1"
@@ -24,7 +22,7 @@ func num(n int32) *int32 { return &n }
 func running(version string) map[string]*corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 	n.Status.NodeInfo.KubeletVersion = version
-	return map[string]*corev1.Node{instances.Key(uptodateID): n}
+	return map[string]*corev1.Node{members.InstanceKey(uptodateID): n}
 }
 
 func TestSetCondition(t *testing.T) {
@@ -76,7 +74,7 @@ func TestSetCondition(t *testing.T) {
 			_ = unstructured.SetNestedSlice(infra.Object, []any{map[string]any{"type": "UpToDate", "status": tc.condition, "reason": "X",
 				"message": "launched from version 1", "lastTransitionTime": "2026-01-01T00:00:00Z"}}, "status", "conditions")
 		}
-		b := uptodate.Basis{Infrastructure: "P infra", UpToDate: tc.upToDate, Replicas: num(2), Version: tc.version, Nodes: tc.nodes,
+		b := members.UpToDateBasis{Infrastructure: "P infra", UpToDate: tc.upToDate, Replicas: num(2), Version: tc.version, Nodes: tc.nodes,
 			NodesUnknown: "no connection"}
 		b.SetCondition(machine, members.Member{Infra: infra, Machine: machine})
 		c := conditions.Get(machine, clusterv1.MachineUpToDateCondition)
@@ -96,21 +94,21 @@ func TestCounts(t *testing.T) {
 	ids := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-4", "aws:////i-1"}
 	machines := map[string]*clusterv1.Machine{}
 	for n, m := range []*clusterv1.Machine{of("m1", "True"), of("m2", "False"), of("m3", "Unknown")} {
-		machines[instances.Key(ids[n])] = m
+		machines[members.InstanceKey(ids[n])] = m
 	}
 	if diff := cmp.Diff(&status.UpToDateByMachine{UpToDate: 1, Not: []string{"m2"}, Unknown: []string{"m3", ids[3]}},
-		uptodate.ByMachine(ids, machines)); diff != "" {
+		members.UpToDateByMachine(ids, machines)); diff != "" {
 		t.Errorf("by Machine (-want +got):\n%s", diff)
 	}
 	nodes := map[string]*corev1.Node{}
 	for n, version := range []string{"v1.36.0", "v1.35.1", ""} {
 		for _, node := range running(version) {
-			nodes[instances.Key(ids[n])] = node
+			nodes[members.InstanceKey(ids[n])] = node
 		}
 	}
 	want := &status.UpToDateByMachine{UpToDate: 1, Not: []string{"n (v1.35.1)"}, Unknown: []string{ids[2], ids[3]},
 		Basis: "only the Kubernetes version was compared, because P infra reports no status.upToDateReplicas"}
-	if diff := cmp.Diff(want, uptodate.Basis{Infrastructure: "P infra", Version: "v1.36.0", Nodes: nodes}.ByVersion(ids)); diff != "" {
+	if diff := cmp.Diff(want, members.UpToDateBasis{Infrastructure: "P infra", Version: "v1.36.0", Nodes: nodes}.ByVersion(ids)); diff != "" {
 		t.Errorf("by version (-want +got):\n%s", diff)
 	}
 }

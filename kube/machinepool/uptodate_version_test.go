@@ -3,7 +3,7 @@ package machinepool_test
 import (
 	"testing"
 
-	"github.com/muster-project/muster/kube/machinepool/uptodate"
+	"github.com/muster-project/muster/kube/machinepool/members"
 )
 
 func TestSameVersion(t *testing.T) {
@@ -26,7 +26,7 @@ func TestSameVersion(t *testing.T) {
 		"wanted is none":              {"latest", "v1.36.0", false},
 		"wanted without its letter v": {"1.36.0", "v1.36.0", true},
 	} {
-		if got := uptodate.SameVersion(tc.wanted, tc.have); got != tc.want {
+		if got := members.SameVersion(tc.wanted, tc.have); got != tc.want {
 			t.Errorf("%s: want %t, got %t", name, tc.want, got)
 		}
 	}

@@ -11,18 +11,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // write writes what the pass has changed, nothing if it has changed nothing, and records the events for it. Both patches fail if another
 // client has changed the pool since it was read, so that no pass reverts a change that it has not read. The status is derived last,
 // because it contains the generation, which the first patch may have changed.
-func (r *Reconciler) write(ctx context.Context, p pass) steps.Result {
+func (r *Reconciler) write(ctx context.Context, p pass) control.Result {
 	did, outcome := p.did, p.did.outcome
 	restored := lostStatus(did.stored)
-	result := steps.Failed(writeObject(ctx, r.Client, did))
+	result := control.Failed(writeObject(ctx, r.Client, did))
 	switch err := result.Err; {
 	case err != nil && !rejected(did.stored, err):
 		return result
@@ -38,10 +37,10 @@ func (r *Reconciler) write(ctx context.Context, p pass) steps.Result {
 		before.Status = did.stored.Status
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Status().Patch(ctx, did.pool.DeepCopy(), patch); err != nil {
-			return result.Join(steps.Failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(did.pool), err)))
+			return result.Join(control.Failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(did.pool), err)))
 		}
 	}
-	poolevents.Record(r.Recorder, did.pool, poolevents.Changes(&did.stored.Status, &did.pool.Status, p.facts.status, outcome, restored))
+	status.RecordEvents(r.Recorder, did.pool, status.EventsOf(&did.stored.Status, &did.pool.Status, p.facts.status, outcome, restored))
 	return result
 }
 

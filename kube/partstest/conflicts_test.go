@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/control"
 )
 
 func TestIsOnlyConflict(t *testing.T) {
@@ -31,7 +31,7 @@ func TestIsOnlyConflict(t *testing.T) {
 			errors.Join(conflict, fmt.Errorf("write: %w", errors.Join(conflict, forbidden)))), false},
 		"conflicts, deeper": {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, errors.Join(conflict, nil))), true},
 	} {
-		if got := conflicts.IsOnlyConflict(c.err); got != c.want {
+		if got := control.IsOnlyConflict(c.err); got != c.want {
 			t.Errorf("%s: %s: want %t, got %t", name, c.reason, c.want, got)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/muster-project/muster/kube/queue"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // named is a pool of two machines as a user asks for it.
@@ -46,8 +46,8 @@ func TestOrderAfterAStart(t *testing.T) {
 		named("rests-1", nil), named("scaled", scaled), named("rests-2", nil), named("sized-elsewhere", sized), named("deleted", deleted),
 		named("new", unstated), named("edited", nil),
 	}
-	every := handler.EnqueueRequestsFromMapFunc(queue.Itself)
-	urgent := queue.First(queue.Itself, queue.Waits)
+	every := handler.EnqueueRequestsFromMapFunc(control.RequestFor)
+	urgent := control.WaitingFirst(control.RequestFor, control.Waits)
 	for _, mp := range list {
 		e := event.CreateEvent{Object: mp, IsInInitialList: true}
 		every.Create(ctx, e, q)
@@ -55,12 +55,12 @@ func TestOrderAfterAStart(t *testing.T) {
 	}
 	connected := source.Func(func(ctx context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 		for _, mp := range list {
-			q.Add(queue.Itself(ctx, mp)[0])
+			q.Add(control.RequestFor(ctx, mp)[0])
 		}
 		q.Add(ctrl.Request{NamespacedName: client.ObjectKey{Name: "rests-3"}})
 		return nil
 	})
-	if err := queue.Behind(connected).Start(ctx, q); err != nil {
+	if err := control.LowPriority(connected).Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
 	every.Update(ctx, event.UpdateEvent{ObjectOld: named("edited", nil),

@@ -12,7 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/muster-project/muster/cloud/trace"
-	"github.com/muster-project/muster/kube/spans"
+	"github.com/muster-project/muster/kube/control"
 )
 
 func TestAround(t *testing.T) {
@@ -32,8 +32,8 @@ func TestAround(t *testing.T) {
 		{"a pass is a span", trace.NewPasses(tracer), nil, 1, codes.Unset},
 		{"a pass that fails is an error", trace.NewPasses(tracer), broken, 2, codes.Error},
 	} {
-		result, err := spans.Around(t.Context(), c.passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) {
-			if (spans.PassFrom(ctx) != nil) != (c.passes != nil) {
+		result, err := control.WithSpan(t.Context(), c.passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) {
+			if (control.PassFrom(ctx) != nil) != (c.passes != nil) {
 				t.Errorf("%s: want the span at hand where there is one", c.reason)
 			}
 			return ctrl.Result{RequeueAfter: 1}, c.err

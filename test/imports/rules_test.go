@@ -67,29 +67,14 @@ var rules = []rule{
 
 	{path: "kube/machinepool/contract", only: kubernetes, never: server, why: "what the contract of Cluster API demands of any provider"},
 	{path: "kube/machinepool/status", only: kubernetes, never: server, why: "each condition is a pure function"},
-	{path: "kube/machinepool/objects", only: kubernetes, never: server, why: "reads objects of any kind"},
-	{path: "kube/machinepool/ownership", only: kubernetes, never: server, why: "pure functions over owner references"},
-	{path: "kube/machinepool/propagate", only: kubernetes, never: server, why: "pure functions over maps and lists"},
-	{path: "kube/machinepool/instances", only: core([]string{"cloud", "kube/nodes"}), never: server, why: "compares provider IDs"},
-	{path: "kube/machinepool/poolevents", only: core(nil, "status"), never: server, why: "derives events from two states of a pool"},
-	{path: "kube/machinepool/counts", only: core([]string{"kube/nodes", "kube/steps"}, "instances", "status"), never: server,
-		why: "pure functions over what was read"},
-	{path: "kube/machinepool/uptodate", only: core(nil, "instances", "members", "status"), never: server,
-		why: "pure functions over what was read"},
-	{path: "kube/machinepool/members", only: core(nil, "contract", "instances", "objects", "ownership"), never: server,
-		why: "reads the Machines of a pool and writes nothing"},
-	{path: "kube/machinepool/workload", only: core([]string{"kube/kubeconfig", "kube/nodes", "kube/steps"}), never: server,
-		why: "reads the Nodes of a pool and writes nothing"},
-	{path: "kube/machinepool/reference", only: core([]string{"kube/steps"}, "contract", "objects", "ownership", "status"), never: server,
-		why: "knows neither role of an object"},
-	{path: "kube/machinepool/bootstrap", only: core(nil, "contract", "objects", "reference", "status"), never: server,
-		why: "knows nothing of Machines and Nodes"},
-	{path: "kube/machinepool/nodesync", only: core([]string{"cloud", "kube/nodes", "kube/steps"}, "instances", "poolevents", "propagate",
-		"status"), never: server,
-		why: "writes Nodes and knows nothing of the status and the references of a pool"},
-	{path: "kube/machinepool/machinesync", only: core([]string{"kube/machines", "kube/steps"}, "counts", "instances", "members", "objects",
-		"ownership", "poolevents", "propagate", "uptodate"),
-		never: server, why: "writes Machines and knows nothing of the status and the references of a pool"},
+	{path: "kube/machinepool/reference", only: core([]string{"kube/control"}, "contract", "status"), never: server,
+		why: "reads and owns the objects that a pool names, of any kind"},
+	{path: "kube/machinepool/members", only: core([]string{"cloud", "kube/nodes", "kube/control"}, "contract", "reference", "status"),
+		never: server, why: "reads the Machines of a pool and writes nothing"},
+	{path: "kube/machinepool/nodesync", only: core([]string{"cloud", "kube/kubeconfig", "kube/nodes", "kube/control"}, "members", "status"),
+		never: server, why: "finds and writes Nodes"},
+	{path: "kube/machinepool/machinesync", only: core([]string{"kube/machines", "kube/control"}, "members", "reference", "status"),
+		never: server, why: "writes Machines"},
 	{path: "kube/machinepool", only: kubed("kube/machinepool/*", "cloud/trace"), never: server,
 		why: "the core runs with any provider's infrastructure kinds"},
 	{path: "kube/machinepool/*", why: "tests only"},
@@ -120,8 +105,7 @@ var rules = []rule{
 	{path: "kube/infrapool/scaleway*", only: adapter("scaleway"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/passtest", only: append(adapter("$1"), "api/muster/..."), never: server, why: "what tests of whole passes run on"},
 	{path: "kube/infrapool/*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/webhook/templates", only: kubernetes, never: server, why: "one rule for the templates of all kinds"},
-	{path: "kube/webhook/warnings", only: kubernetes, never: server, why: "one mechanism for the warnings of all kinds"},
+	{path: "kube/webhook/checks", only: kubernetes, never: server, why: "what admission checks of all kinds"},
 	{path: "kube/webhook", only: kubed("kube/machinepool/contract", "api/...", "cloud"), never: server,
 		why: "webhooks of infrastructure kinds are handed in"},
 	{path: "kube/definitions", only: append([]string{"api/crd", "github.com/prometheus/client_golang/..."}, kubernetes...), never: server,
@@ -215,8 +199,8 @@ var rules = []rule{
 }
 
 // shared are the packages of kube that know neither controller.
-var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/kubeconfig", "kube/machines", "kube/metrics",
-	"kube/nodes", "kube/queue", "kube/skew", "kube/spans", "kube/steps", "kube/tokens"}
+var shared = []string{"kube/access", "kube/control", "kube/definitions", "kube/drain", "kube/kubeconfig", "kube/machines", "kube/metrics",
+	"kube/nodes", "kube/skew", "kube/tokens"}
 
 // parts are the packages of the reconciler of infrastructure kinds, which know no kind.
 var parts = []string{

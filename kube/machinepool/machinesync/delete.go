@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/machinepool/ownership"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
+	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/machines"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 const (
@@ -31,12 +31,12 @@ const (
 // DeleteAll deletes the Machines of a pool that is being deleted. It returns those that still exist; requested is true if all of them are
 // being deleted.
 func DeleteAll(ctx context.Context, c client.Client, pool *clusterv1.MachinePool, all []*clusterv1.Machine) (
-	left []*clusterv1.Machine, requested bool, outcome steps.Result) {
+	left []*clusterv1.Machine, requested bool, outcome control.Result) {
 	var errs []error
 	writes := 0
 	requested = true
 	for _, m := range all {
-		if !ownership.Controls(pool, m) {
+		if !reference.Controls(pool, m) {
 			continue
 		}
 		left = append(left, m)
@@ -45,7 +45,7 @@ func DeleteAll(ctx context.Context, c client.Client, pool *clusterv1.MachinePool
 		}
 		if writes++; writes > WriteLimit {
 			requested = false
-			outcome = steps.RequeueAfter(AfterLimit)
+			outcome = control.RequeueAfter(AfterLimit)
 			continue
 		}
 		uid := m.UID
@@ -55,7 +55,7 @@ func DeleteAll(ctx context.Context, c client.Client, pool *clusterv1.MachinePool
 			errs, requested = append(errs, fmt.Errorf("delete Machine %s: %w", m.Name, err)), false
 		}
 	}
-	return left, requested, outcome.Join(steps.Failed(errors.Join(errs...)))
+	return left, requested, outcome.Join(control.Failed(errors.Join(errs...)))
 }
 
 // deleteUnchanged deletes exactly the Machine that was read, unless it has changed since.
@@ -84,7 +84,7 @@ func Waiting(left []*clusterv1.Machine) string {
 		}
 		blocked = append(blocked, m.Name+" ("+reason+")")
 	}
-	return fmt.Sprintf("Waiting for Machines to be deleted, %d left: %s", len(left), poolevents.Names(append(blocked, others...)))
+	return fmt.Sprintf("Waiting for Machines to be deleted, %d left: %s", len(left), status.FirstNames(append(blocked, others...)))
 }
 
 // stage returns how far the deletion of a Machine has come, in brackets; empty if its controller has not reported it.

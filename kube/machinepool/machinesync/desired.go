@@ -13,9 +13,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels/format"
 
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/ownership"
-	"github.com/muster-project/muster/kube/machinepool/propagate"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // fromPoolAnnotation on a Machine records what the Machine has from the pool's template. What the template no longer has is removed from
@@ -50,23 +48,23 @@ func applyTemplate(m *clusterv1.Machine, pool *clusterv1.MachinePool, member mem
 	now := fromPool{
 		Labels:      slices.Sorted(maps.Keys(template.Labels)),
 		Annotations: slices.Sorted(maps.Keys(template.Annotations)),
-		Gates:       propagate.Keys(template.Spec.ReadinessGates, propagate.GateKey),
-		Taints:      propagate.Keys(template.Spec.Taints, propagate.TaintKey),
+		Gates:       members.Keys(template.Spec.ReadinessGates, members.GateKey),
+		Taints:      members.Keys(template.Spec.Taints, members.TaintKey),
 	}
-	m.OwnerReferences = ownership.WithController(m.OwnerReferences, pool)
-	m.Labels = propagate.Map(m.Labels, template.Labels, last.Labels)
+	m.OwnerReferences = reference.WithController(m.OwnerReferences, pool)
+	m.Labels = members.MergeMap(m.Labels, template.Labels, last.Labels)
 	m.Labels[clusterv1.ClusterNameLabel] = pool.Spec.ClusterName
 	m.Labels[clusterv1.MachinePoolNameLabel] = format.MustFormatValue(pool.Name)
 	if filter, ok := pool.Labels[clusterv1.WatchLabel]; ok {
 		m.Labels[clusterv1.WatchLabel] = filter
 	}
-	m.Annotations = propagate.Map(m.Annotations, template.Annotations, last.Annotations)
+	m.Annotations = members.MergeMap(m.Annotations, template.Annotations, last.Annotations)
 	if err := record(m, now); err != nil {
 		return err
 	}
 	applySpec(m, pool, member, node)
-	m.Spec.ReadinessGates = propagate.List(m.Spec.ReadinessGates, template.Spec.ReadinessGates, last.Gates, propagate.GateKey)
-	m.Spec.Taints = propagate.List(m.Spec.Taints, template.Spec.Taints, last.Taints, propagate.TaintKey)
+	m.Spec.ReadinessGates = members.MergeList(m.Spec.ReadinessGates, template.Spec.ReadinessGates, last.Gates, members.GateKey)
+	m.Spec.Taints = members.MergeList(m.Spec.Taints, template.Spec.Taints, last.Taints, members.TaintKey)
 	return nil
 }
 
@@ -97,7 +95,7 @@ func applySpec(m *clusterv1.Machine, pool *clusterv1.MachinePool, member members
 	if infra := member.Infra; infra != nil {
 		m.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
 			APIGroup: infra.GroupVersionKind().Group, Kind: infra.GetKind(), Name: infra.GetName()}
-		zone = cmp.Or(objects.String(infra, "spec", "failureDomain"), objects.String(infra, "status", "failureDomain"), zone)
+		zone = cmp.Or(reference.NestedString(infra, "spec", "failureDomain"), reference.NestedString(infra, "status", "failureDomain"), zone)
 	}
 	m.Spec.FailureDomain = cmp.Or(zone, m.Spec.FailureDomain)
 	if node != nil && isVersion(node.Status.NodeInfo.KubeletVersion) {

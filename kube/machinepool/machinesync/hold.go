@@ -6,7 +6,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machines"
 )
@@ -39,7 +38,7 @@ func (s Syncer) hold(ctx context.Context, in Input, m members.Member, machine *c
 // runs reports whether the instance of a Machine is listed.
 func runs(machine *clusterv1.Machine, listed map[string]bool) bool {
 	id := machine.Spec.ProviderID
-	return id != "" && listed[instances.Key(id)]
+	return id != "" && listed[members.InstanceKey(id)]
 }
 
 // ofKind reports whether the Machine refers to an infrastructure machine of the pool's kind, of which all could be read.

@@ -9,13 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/machinepool/counts"
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/members"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
-	"github.com/muster-project/muster/kube/machinepool/uptodate"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/control"
 )
 
 const (
@@ -40,7 +37,7 @@ type Input struct {
 	ServingOutside map[string]bool
 	Interrupted    bool
 	// UpToDate is what decides which machines are up to date. It holds the Nodes of the pool.
-	UpToDate uptodate.Basis
+	UpToDate members.UpToDateBasis
 }
 
 func (in Input) deleting() bool { return !in.Pool.DeletionTimestamp.IsZero() }
@@ -54,12 +51,12 @@ type Output struct {
 	// Remediating names Machines that are being replaced because they are unhealthy, with the reason.
 	Remediating []string
 	// Events are the events for what was written.
-	Events []poolevents.Event
+	Events []status.Event
 }
 
 // Syncer writes Machines to the management cluster.
 type Syncer struct {
-	Objects objects.Reader
+	Objects reference.ObjectReader
 }
 
 // change is what was found and written about one member.
@@ -71,21 +68,21 @@ type change struct {
 	created, deleted bool
 	// waiting is the reason for which no Machine can be created.
 	waiting string
-	event   *poolevents.Event
+	event   *status.Event
 }
 
 // Sync brings the Machines of a pool in line with its template and its infrastructure machines. Nothing is written if nothing differs.
-func (s Syncer) Sync(ctx context.Context, in Input) (Output, steps.Result) {
-	out, outcome := Output{ByInstance: map[string]*clusterv1.Machine{}}, steps.Continue()
+func (s Syncer) Sync(ctx context.Context, in Input) (Output, control.Result) {
+	out, outcome := Output{ByInstance: map[string]*clusterv1.Machine{}}, control.Continue()
 	latest, writes := map[string]*clusterv1.Machine{}, 0
-	listed := instances.ListedBy(in.Pool)
+	listed := members.ListedInstances(in.Pool)
 	var created, deleted []string
 	for _, m := range in.Members {
 		done := change{machine: m.Machine}
 		if writes >= WriteLimit {
-			outcome = outcome.Join(steps.RequeueAfter(AfterLimit))
+			outcome = outcome.Join(control.RequeueAfter(AfterLimit))
 		} else {
-			var result steps.Result
+			var result control.Result
 			done, result = s.sync(ctx, in, m, listed)
 			outcome = outcome.Join(result)
 		}
@@ -93,7 +90,7 @@ func (s Syncer) Sync(ctx context.Context, in Input) (Output, steps.Result) {
 		if done.machine != nil {
 			latest[done.machine.Name] = done.machine
 			if id := (members.Member{Infra: m.Infra, Machine: done.machine}).ProviderID(); id != "" {
-				out.ByInstance[instances.Key(id)] = done.machine
+				out.ByInstance[members.InstanceKey(id)] = done.machine
 			}
 		}
 		if done.created {
@@ -119,36 +116,36 @@ func remediatingNames(byName map[string]*clusterv1.Machine) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if m := byName[name]; remediating(m) {
-			all = append(all, name+counts.ReasonOf(m, clusterv1.MachineHealthCheckSucceededCondition))
+			all = append(all, name+members.ReasonOf(m, clusterv1.MachineHealthCheckSucceededCondition))
 		}
 	}
 	return all
 }
 
-func machineEvents(namespace string, created, deleted []string) []poolevents.Event {
-	var all []poolevents.Event
+func machineEvents(namespace string, created, deleted []string) []status.Event {
+	var all []status.Event
 	if len(created) > 0 {
-		all = append(all, poolevents.Normal(poolevents.MachinesCreated, "Created Machines for instances: %s", poolevents.Names(created)).
+		all = append(all, status.NormalEvent(status.MachinesCreated, "Created Machines for instances: %s", status.FirstNames(created)).
 			RelatedToMachine(namespace, created[0]))
 	}
 	if len(deleted) > 0 {
-		all = append(all, poolevents.Normal(poolevents.MachinesDeleted, "Deleted Machines of terminated instances: %s",
-			poolevents.Names(deleted)).
+		all = append(all, status.NormalEvent(status.MachinesDeleted, "Deleted Machines of terminated instances: %s",
+			status.FirstNames(deleted)).
 			RelatedToMachine(namespace, deleted[0]))
 	}
 	return all
 }
 
 // sync brings one Machine in line. listed are the instances of the pool by key.
-func (s Syncer) sync(ctx context.Context, in Input, m members.Member, listed map[string]bool) (change, steps.Result) {
+func (s Syncer) sync(ctx context.Context, in Input, m members.Member, listed map[string]bool) (change, control.Result) {
 	switch {
 	case m.Machine == nil && (in.deleting() || !m.Infra.GetDeletionTimestamp().IsZero()):
-		return change{}, steps.Continue()
+		return change{}, control.Continue()
 	case m.Machine == nil:
 		return s.create(ctx, in, m)
 	case m.Infra == nil && !in.InfraKind.Empty() && !in.deleting():
 		if done, err := s.deleteObsolete(ctx, in, m.Machine, listed); done.deleted || err != nil {
-			return done, steps.Failed(err)
+			return done, control.Failed(err)
 		}
 	}
 	return s.update(ctx, in, m, listed)

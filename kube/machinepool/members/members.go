@@ -1,4 +1,6 @@
-// Package members finds the Machines of a MachinePool and the infrastructure machines that they represent.
+// Package members finds the Machines of a MachinePool and the infrastructure machines that they represent, compares the instances that
+// provider IDs name, counts Nodes and Machines by state, decides which are up to date, and merges the metadata that the pool's template sets
+// with what other clients added. Only Reader reads; the rest is pure.
 package members
 
 import (
@@ -15,9 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
-	"github.com/muster-project/muster/kube/machinepool/instances"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/ownership"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // Member is one machine of a pool with Machines. One of the two objects may be missing.
@@ -31,7 +31,7 @@ type Member struct {
 // ProviderID returns the provider ID of the machine's instance, empty while it is unknown.
 func (m Member) ProviderID() string {
 	if m.Infra != nil {
-		if id := objects.String(m.Infra, "spec", "providerID"); id != "" {
+		if id := reference.NestedString(m.Infra, "spec", "providerID"); id != "" {
 			return id
 		}
 	}
@@ -44,7 +44,7 @@ func (m Member) ProviderID() string {
 // Node returns the Node of the machine among Nodes by instance key, nil if there is none.
 func (m Member) Node(nodes map[string]*corev1.Node) *corev1.Node {
 	if id := m.ProviderID(); id != "" {
-		return nodes[instances.Key(id)]
+		return nodes[InstanceKey(id)]
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func Pair(machines []*clusterv1.Machine, infras []*unstructured.Unstructured) []
 
 // Reader reads the members of pools.
 type Reader struct {
-	Objects objects.Reader
+	Objects reference.ObjectReader
 	// Index is nil if the cache has no index by pool.
 	Index *Index
 	// Track makes changes of all objects of a kind wake the pools that their labels name; nil tracks nothing.
@@ -89,7 +89,7 @@ func (r Reader) Machines(ctx context.Context, pool *clusterv1.MachinePool) ([]*c
 	}
 	var all []*clusterv1.Machine
 	for i := range list.Items {
-		if ownership.MayControl(pool, &list.Items[i]) {
+		if reference.MayControl(pool, &list.Items[i]) {
 			all = append(all, &list.Items[i])
 		}
 	}

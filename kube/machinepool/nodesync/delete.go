@@ -14,10 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // Orphans returns the Nodes that a pool has claimed and whose instances have left it, and the sorted names of those that are kept although
@@ -97,34 +96,34 @@ func OwnedBy(ctx context.Context, workload client.Reader, pool *clusterv1.Machin
 // Delete deletes exactly the given Nodes, not others that have taken their names since. Each is cordoned first, so that no pod is
 // scheduled to it until the deletion has reached all caches, or while a finalizer blocks it. A Node that has changed since it was read,
 // and may be Ready again, is evaluated again in the next pass. The events for the deletions are returned.
-func Delete(ctx context.Context, workload client.Client, all []*corev1.Node) ([]poolevents.Event, steps.Result) {
+func Delete(ctx context.Context, workload client.Client, all []*corev1.Node) ([]status.Event, control.Result) {
 	var deleted []string
 	var errs []error
-	outcome, writes := steps.Continue(), 0
+	outcome, writes := control.Continue(), 0
 	for _, node := range all {
 		if !node.DeletionTimestamp.IsZero() && node.Spec.Unschedulable {
 			continue
 		}
 		if writes++; writes > WriteLimit {
-			outcome = steps.RequeueAfter(AfterLimit)
+			outcome = control.RequeueAfter(AfterLimit)
 			break
 		}
 		switch err := cordonAndDelete(ctx, workload, node); {
 		case err == nil:
 			deleted = append(deleted, node.Name)
 		case apierrors.IsConflict(err):
-			outcome = steps.RequeueAfter(AfterLimit)
+			outcome = control.RequeueAfter(AfterLimit)
 		case !apierrors.IsNotFound(err):
 			errs = append(errs, fmt.Errorf("delete Node %s: %w", node.Name, err))
 		}
 	}
-	var events []poolevents.Event
+	var events []status.Event
 	if len(deleted) > 0 {
-		event := poolevents.Normal(poolevents.NodesDeleted, "Deleted nodes of terminated instances: %s", poolevents.Names(deleted))
+		event := status.NormalEvent(status.NodesDeleted, "Deleted nodes of terminated instances: %s", status.FirstNames(deleted))
 		events = append(events, event.RelatedToNode(deleted[0]))
 	}
 	if err := status.Few(errs); err != nil {
-		return events, steps.Failed(err)
+		return events, control.Failed(err)
 	}
 	return events, outcome
 }

@@ -1,3 +1,3 @@
-// Package nodesync writes the Nodes of a MachinePool: it sets owner annotations and the metadata and taints of the pool's template, removes
-// the uninitialized taint, and deletes Nodes whose instances no longer exist.
+// Package nodesync finds the Nodes of a MachinePool in its workload cluster and writes them: it sets owner annotations and
+// the metadata and taints of the pool's template, removes the uninitialized taint, and deletes Nodes whose instances no longer exist.
 package nodesync

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/labels"
 
-	"github.com/muster-project/muster/kube/machinepool/propagate"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -99,7 +99,7 @@ func (d Metadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, record *st
 	}
 	last, now, stays := split(value), []string{}, map[string]bool{}
 	for _, t := range d.taints {
-		key := propagate.TaintKey(t)
+		key := members.TaintKey(t)
 		stays[key] = true
 		if t.Propagation == clusterv1.MachineTaintPropagationAlways {
 			now = append(now, key)
@@ -181,5 +181,5 @@ func replace(have, want map[string]string, last []string) (all map[string]string
 	if !changed {
 		return have, false
 	}
-	return propagate.Map(have, want, last), true
+	return members.MergeMap(have, want, last), true
 }

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/kube/machinepool/instances"
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 const (
@@ -77,17 +77,17 @@ func (d Desired) Updates(providerIDs []string, found map[string]*corev1.Node) []
 }
 
 // Write writes updates to the workload cluster, except those of Nodes that belong to another pool, which pools is asked for.
-func Write(ctx context.Context, workload client.Client, pools client.Reader, pool *clusterv1.MachinePool, updates []Update) steps.Result {
-	outcome, writes := steps.Continue(), 0
+func Write(ctx context.Context, workload client.Client, pools client.Reader, pool *clusterv1.MachinePool, updates []Update) control.Result {
+	outcome, writes := control.Continue(), 0
 	listed := map[client.ObjectKey]map[string]bool{}
 	for _, u := range updates {
 		if ownedByOtherPool(ctx, pools, pool, u.Node, listed) {
 			continue
 		}
 		if writes++; writes > WriteLimit {
-			return outcome.Join(steps.RequeueAfter(AfterLimit))
+			return outcome.Join(control.RequeueAfter(AfterLimit))
 		}
-		outcome = outcome.Join(steps.Failed(write(ctx, workload, u)))
+		outcome = outcome.Join(control.Failed(write(ctx, workload, u)))
 	}
 	return outcome
 }
@@ -119,7 +119,7 @@ func ownedByOtherPool(ctx context.Context, pools client.Reader, pool *clusterv1.
 		case err != nil:
 			return true
 		case other.Spec.ClusterName == pool.Spec.ClusterName:
-			byOwner = instances.ListedBy(other)
+			byOwner = members.ListedInstances(other)
 		}
 		listed[owner] = byOwner
 	}

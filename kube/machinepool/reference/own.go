@@ -15,15 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
-	"github.com/muster-project/muster/kube/machinepool/ownership"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // TakeOver makes the pool the controller of what was found, and labels the object with the name of the cluster. It returns what was found
 // with the problem, if there was one.
-func TakeOver(ctx context.Context, c client.Client, pool *clusterv1.MachinePool, found Found) (Found, steps.Result) {
+func TakeOver(ctx context.Context, c client.Client, pool *clusterv1.MachinePool, found Found) (Found, control.Result) {
 	if found.Object == nil {
-		return found, steps.Continue()
+		return found, control.Continue()
 	}
 	o := found.Object.DeepCopy()
 	if err := controllerutil.SetControllerReference(pool, o, c.Scheme()); err != nil {
@@ -36,39 +35,39 @@ func TakeOver(ctx context.Context, c client.Client, pool *clusterv1.MachinePool,
 	labels[clusterv1.ClusterNameLabel] = pool.Spec.ClusterName
 	o.SetLabels(labels)
 	if equality.Semantic.DeepEqual(found.Object.Object, o.Object) {
-		return found, steps.Continue()
+		return found, control.Continue()
 	}
 	patch := client.MergeFromWithOptions(found.Object, client.MergeFromWithOptimisticLock{})
 	if err := c.Patch(ctx, o, patch); err != nil {
 		return refused(found, err)
 	}
 	found.Object = o
-	return found, steps.Continue()
+	return found, control.Continue()
 }
 
 // refused records an error of TakeOver. A conflict is no problem of the object: the next reconciliation retries.
-func refused(found Found, err error) (Found, steps.Result) {
+func refused(found Found, err error) (Found, control.Result) {
 	err = fmt.Errorf("take over %s: %w", found.Source, err)
 	if !apierrors.IsConflict(err) {
 		found.Source.Problem = err.Error()
 	}
-	return found, steps.Failed(err)
+	return found, control.Failed(err)
 }
 
 // Release removes the owner references of a pool from an object that must not belong to it. A controller that followed every reference
 // may have set them, and the garbage collector would delete the object after the pool. While that fails the object counts as unknown, so
 // that the deletion of the pool waits.
 func (r Reader) Release(ctx context.Context, pool *clusterv1.MachinePool, ref clusterv1.ContractVersionedObjectReference,
-	found Found) (Found, steps.Result) {
+	found Found) (Found, control.Result) {
 	if !found.Outside {
-		return found, steps.Continue()
+		return found, control.Continue()
 	}
 	if err := r.release(ctx, pool, ref); err != nil {
 		found.Foreign = false
 		found.Source.Problem += "; " + err.Error()
-		return found, steps.Failed(err)
+		return found, control.Failed(err)
 	}
-	return found, steps.Continue()
+	return found, control.Continue()
 }
 
 func (r Reader) release(ctx context.Context, pool *clusterv1.MachinePool, ref clusterv1.ContractVersionedObjectReference) error {
@@ -90,7 +89,7 @@ func (r Reader) release(ctx context.Context, pool *clusterv1.MachinePool, ref cl
 		return fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
 	}
 	before := o.DeepCopy()
-	o.OwnerReferences = ownership.Without(o.OwnerReferences, pool)
+	o.OwnerReferences = WithoutOwner(o.OwnerReferences, pool)
 	if len(o.OwnerReferences) == len(before.OwnerReferences) {
 		return nil
 	}
@@ -113,18 +112,18 @@ type Removal struct {
 
 // Delete deletes what was found unless it is being deleted already. An object whose kind is not installed cannot exist; one with another
 // controller is not deleted.
-func Delete(ctx context.Context, c client.Client, found Found) (Removal, steps.Result) {
+func Delete(ctx context.Context, c client.Client, found Found) (Removal, control.Result) {
 	o := found.Object
 	switch {
 	case o == nil && found.Source.Problem != "" && !found.KindMissing && !found.Foreign:
-		return Removal{Left: true, Message: found.Source.Problem}, steps.Continue()
+		return Removal{Left: true, Message: found.Source.Problem}, control.Continue()
 	case o == nil:
-		return Removal{}, steps.Continue()
+		return Removal{}, control.Continue()
 	case o.GetDeletionTimestamp().IsZero():
 		uid := o.GetUID()
 		if err := c.Delete(ctx, o, client.Preconditions{UID: &uid}); err != nil && !apierrors.IsNotFound(err) {
 			err = fmt.Errorf("delete %s: %w", found.Source, err)
-			return Removal{Left: true, Message: err.Error()}, steps.Failed(err)
+			return Removal{Left: true, Message: err.Error()}, control.Failed(err)
 		}
 	}
 	message := found.Source.String() + " is being deleted"
@@ -134,5 +133,5 @@ func Delete(ctx context.Context, c client.Client, found Found) (Removal, steps.R
 	case found.Source.Ready != nil && found.Source.Ready.Message != "":
 		message += ": " + found.Source.Ready.Message
 	}
-	return Removal{Left: true, Message: message}, steps.RequeueAfter(AfterDeletion)
+	return Removal{Left: true, Message: message}, control.RequeueAfter(AfterDeletion)
 }

@@ -1,5 +1,6 @@
-// Package reference follows the references of a MachinePool to its bootstrap configuration and its infrastructure object: it reads them,
-// makes the pool their controller, and deletes them with the pool.
+// Package reference follows the references of a MachinePool to its bootstrap configuration and its infrastructure object, whose kinds are
+// known at run time only: it reads them with the bootstrap data, makes the pool their controller, and deletes them with the pool. Ownership
+// is decided by owner references without their UID, because a restore from a backup gives the pool another one.
 package reference
 
 import (
@@ -16,10 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/ownership"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // AfterMissingKind is the time until a kind that is not installed is looked up again: its installation wakes no pool.
@@ -43,7 +42,7 @@ type Found struct {
 
 // Reader reads the objects that pools refer to.
 type Reader struct {
-	Objects objects.Reader
+	Objects ObjectReader
 	// Kinds caches which kinds follow which contract.
 	Kinds *contract.Kinds
 	// Track makes changes of all objects of a kind wake the pools that refer to them; nil tracks nothing.
@@ -52,7 +51,7 @@ type Reader struct {
 
 // Read reads what a field of a pool refers to and changes nothing. A cluster of nil is one that does not exist.
 func (r Reader) Read(ctx context.Context, pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, role contract.Role,
-	ref clusterv1.ContractVersionedObjectReference) (Found, steps.Result) {
+	ref clusterv1.ContractVersionedObjectReference) (Found, control.Result) {
 	found := Found{Source: status.Source{Kind: ref.Kind, Name: ref.Name}}
 	gvk, err := r.Kinds.GVK(ctx, r.Objects.Cached, r.Objects.LiveReader(), role, ref.GroupKind())
 	if err == nil {
@@ -72,39 +71,39 @@ func (r Reader) Read(ctx context.Context, pool *clusterv1.MachinePool, cluster *
 	o, err := r.Objects.Get(ctx, gvk, client.ObjectKey{Namespace: pool.Namespace, Name: ref.Name})
 	switch {
 	case apierrors.IsNotFound(err):
-		return found, steps.Continue()
+		return found, control.Continue()
 	case err != nil:
 		return failed(found, fmt.Errorf("read %s: %w", found.Source, err))
 	}
 	found.Source.Found = true
-	if owner := ownership.Other(pool, o); owner != nil {
+	if owner := OtherController(pool, o); owner != nil {
 		found.Foreign = true
 		found.Source.Problem = fmt.Sprintf("%s is controlled by %s %s; refer to an object that belongs to this pool alone",
 			found.Source, owner.Kind, owner.Name)
 		found.Source.ProblemReason = status.OwnedByAnotherReason
-		return found, steps.Continue()
+		return found, control.Continue()
 	}
 	found.Object = o
-	return found, steps.Continue()
+	return found, control.Continue()
 }
 
 // failed records an error as the problem of what was read. The object is treated as unknown.
-func failed(found Found, err error) (Found, steps.Result) {
+func failed(found Found, err error) (Found, control.Result) {
 	found.Object, found.Source.Problem = nil, err.Error()
-	return found, steps.Failed(err)
+	return found, control.Failed(err)
 }
 
 // notFollowed records why a reference is not followed.
-func notFollowed(found Found, role contract.Role, err error) (Found, steps.Result) {
+func notFollowed(found Found, role contract.Role, err error) (Found, control.Result) {
 	switch {
 	case errors.Is(err, contract.ErrOutside):
 		found.Foreign, found.Outside = true, true
 		found.Source.Problem, found.Source.ProblemReason = role.Path()+": "+err.Error(), status.ReferenceRefusedReason
-		return found, steps.Continue()
+		return found, control.Continue()
 	case errors.Is(err, contract.ErrNoKind), errors.Is(err, contract.ErrNoVersion):
 		found.KindMissing = errors.Is(err, contract.ErrNoKind)
 		found.Source.Problem, found.Source.ProblemReason = err.Error(), status.KindNotInstalledReason
-		return found, steps.RequeueAfter(AfterMissingKind)
+		return found, control.RequeueAfter(AfterMissingKind)
 	}
 	return failed(found, err)
 }
@@ -125,7 +124,7 @@ func (f Found) Reported(field string) Found {
 	if f.Object == nil {
 		return f
 	}
-	f.Source.Done = objects.Bool(f.Object, "status", "ready") || objects.Bool(f.Object, "status", "initialization", field)
+	f.Source.Done = NestedBool(f.Object, "status", "ready") || NestedBool(f.Object, "status", "initialization", field)
 	ready, err := conditions.UnstructuredGet(f.Object, clusterv1.ReadyCondition)
 	if err != nil {
 		f.Source.Problem = fmt.Sprintf("%s reports an invalid condition: %v", f.Source, err)
@@ -135,7 +134,7 @@ func (f Found) Reported(field string) Found {
 	if older := v1beta1conditions.Get(v1beta1conditions.UnstructuredGetter(f.Object), clusterv1.ReadyV1Beta1Condition); older != nil {
 		f.Source.Severity = older.Severity
 	}
-	reason, message := objects.String(f.Object, "status", "failureReason"), objects.String(f.Object, "status", "failureMessage")
+	reason, message := NestedString(f.Object, "status", "failureReason"), NestedString(f.Object, "status", "failureMessage")
 	if reason == "" && message == "" {
 		return f
 	}

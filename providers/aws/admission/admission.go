@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // The paths that are served; they are the ecosystem's.
@@ -20,12 +20,12 @@ const (
 
 // OfAWSMachinePool keeps AWSMachinePoolTemplates as they are.
 func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolTemplateKind).GroupKind(),
 		func(t *awsv1.AWSMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }
 
 // OfAWSManagedMachinePool keeps AWSManagedMachinePoolTemplates as they are.
 func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolTemplateKind).GroupKind(),
 		func(t *awsv1.AWSManagedMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }

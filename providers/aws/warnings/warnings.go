@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/webhook/warnings"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // The paths that are served.
@@ -23,7 +23,7 @@ const (
 
 // OfAWSMachinePool warns about AWSMachinePools.
 func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return warnings.Webhook(scheme, machinePool, func(p *awsv1.AWSMachinePool) any {
+	return checks.WarningWebhook(scheme, machinePool, func(p *awsv1.AWSMachinePool) any {
 		spec := p.Spec.DeepCopy()
 		spec.ProviderID, spec.ProviderIDList = "", nil
 		return spec
@@ -32,7 +32,7 @@ func OfAWSMachinePool(scheme *runtime.Scheme) *admission.Webhook {
 
 // OfAWSManagedMachinePool warns about AWSManagedMachinePools.
 func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return warnings.Webhook(scheme, managed, func(p *awsv1.AWSManagedMachinePool) any {
+	return checks.WarningWebhook(scheme, managed, func(p *awsv1.AWSManagedMachinePool) any {
 		spec := p.Spec.DeepCopy()
 		spec.ProviderID, spec.ProviderIDList = "", nil
 		return spec
@@ -40,7 +40,7 @@ func OfAWSManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
 }
 
 // collected are warnings whose condition holds.
-type collected struct{ warnings.List }
+type collected struct{ checks.Warnings }
 
 // machinePool are the warnings of an AWSMachinePool.
 func machinePool(p *awsv1.AWSMachinePool) admission.Warnings {

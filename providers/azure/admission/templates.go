@@ -5,7 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // TemplatePath is where changes of AzureMachinePoolTemplates are validated.
@@ -15,6 +15,6 @@ const TemplatePath = "/validate-infrastructure-cluster-x-k8s-io-v1beta1-azuremac
 
 // OfAzureMachinePool keeps AzureMachinePoolTemplates as they are.
 func OfAzureMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolTemplateKind).GroupKind(),
 		func(t *azurev1.AzureMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }

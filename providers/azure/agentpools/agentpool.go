@@ -16,7 +16,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
-	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // The paths that are served for AzureManagedMachinePools and their templates; they are the ecosystem's.
@@ -42,7 +42,7 @@ func ManagedValidator(scheme *runtime.Scheme, reader client.Reader) *admission.W
 
 // OfAzureManagedMachinePool keeps AzureManagedMachinePoolTemplates as they are.
 func OfAzureManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolTemplateKind).GroupKind(),
 		func(t *aksv1.AzureManagedMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }
 

@@ -10,7 +10,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
-	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // The paths that are served for AzureASOManagedMachinePools and their templates.
@@ -29,7 +29,7 @@ func ASOValidator(scheme *runtime.Scheme) *admission.Webhook {
 
 // OfAzureASOManagedMachinePool keeps AzureASOManagedMachinePoolTemplates as they are.
 func OfAzureASOManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolTemplateKind).GroupKind(),
 		func(t *aksv1.AzureASOManagedMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }
 

@@ -26,7 +26,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
-	"github.com/muster-project/muster/kube/conflicts"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/watch"
@@ -102,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			r.event(o, corev1.EventTypeWarning, refused.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
 		}
 		return ctrl.Result{}, nil
-	case conflicts.IsOnlyConflict(err):
+	case control.IsOnlyConflict(err):
 		// Another client was faster, which is not reported: its change is read next.
 		return ctrl.Result{RequeueAfter: retry}, nil
 	case err == nil:

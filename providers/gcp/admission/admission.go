@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/kube/webhook/templates"
+	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
 // The paths that are served; they are the ecosystem's.
@@ -37,12 +37,12 @@ func ManagedValidator(scheme *runtime.Scheme, reader client.Reader) *admission.W
 
 // OfGCPMachinePool keeps GCPMachinePoolTemplates as they are.
 func OfGCPMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, gcpv1.GroupVersion.WithKind(gcpv1.GCPMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, gcpv1.GroupVersion.WithKind(gcpv1.GCPMachinePoolTemplateKind).GroupKind(),
 		func(t *gcpv1.GCPMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }
 
 // OfGCPManagedMachinePool keeps GCPManagedMachinePoolTemplates as they are.
 func OfGCPManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
-	return templates.Immutable(scheme, gcpv1.GroupVersion.WithKind(gcpv1.GCPManagedMachinePoolTemplateKind).GroupKind(),
+	return checks.ImmutableTemplate(scheme, gcpv1.GroupVersion.WithKind(gcpv1.GCPManagedMachinePoolTemplateKind).GroupKind(),
 		func(t *gcpv1.GCPManagedMachinePoolTemplate) any { return &t.Spec.Template.Spec })
 }

@@ -1,5 +1,4 @@
-// Package workload connects to the workload cluster of a MachinePool and finds the Nodes of its instances there.
-package workload
+package nodesync
 
 import (
 	"context"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
 // WatchName is the name of the controller's watch on the Nodes of each workload cluster.
@@ -41,8 +40,8 @@ type Connector struct {
 	Pools client.Reader
 }
 
-// Nodes are the Nodes of a pool's instances, as they were read.
-type Nodes struct {
+// FoundNodes are the Nodes of a pool's instances, as they were read.
+type FoundNodes struct {
 	// Client of the workload cluster, nil if the Nodes could not be read.
 	Client client.Client
 	// Found are the Nodes by instance key; nil if they could not be read.
@@ -55,20 +54,20 @@ type Nodes struct {
 
 // Find finds the Nodes of a pool's instances. An unreachable workload cluster is no error: the pool is woken when it is connected. A
 // cluster of nil is one that does not exist.
-func (c Connector) Find(ctx context.Context, pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Time) (Nodes, steps.Result) {
+func (c Connector) Find(ctx context.Context, pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Time) (FoundNodes, control.Result) {
 	workload, unknown, err := c.Connect(ctx, pool, cluster)
 	if workload == nil {
-		found := Nodes{Unknown: unknown, Interrupted: err == nil && c.interrupted(ctx, cluster, now)}
+		found := FoundNodes{Unknown: unknown, Interrupted: err == nil && c.interrupted(ctx, cluster, now)}
 		if found.Interrupted {
-			return found, steps.RequeueAfter(ConnectionPause)
+			return found, control.RequeueAfter(ConnectionPause)
 		}
-		return found, steps.Failed(err)
+		return found, control.Failed(err)
 	}
 	found, err := nodes.ByProviderKeys(ctx, workload, nodes.Keys(pool.Spec.ProviderIDList))
 	if err != nil {
-		return Nodes{Unknown: "The nodes of Cluster " + pool.Spec.ClusterName + " can't be read"}, steps.Failed(err)
+		return FoundNodes{Unknown: "The nodes of Cluster " + pool.Spec.ClusterName + " can't be read"}, control.Failed(err)
 	}
-	return Nodes{Client: workload, Found: found}, steps.Continue()
+	return FoundNodes{Client: workload, Found: found}, control.Continue()
 }
 
 // Connect returns a client of the pool's workload cluster, whose Nodes are watched from then on, or the reason why there is none.

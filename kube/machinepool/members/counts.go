@@ -1,5 +1,4 @@
-// Package counts counts the Nodes and Machines of a MachinePool by state. It is pure.
-package counts
+package members
 
 import (
 	"maps"
@@ -10,29 +9,28 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/steps"
+	"github.com/muster-project/muster/kube/control"
 )
 
-// Machines are the Machines of a pool.
-type Machines struct {
+// MachinesByInstance are the Machines of a pool.
+type MachinesByInstance struct {
 	// Expected is true if every instance gets a Machine.
 	Expected bool
 	// ByInstance are the Machines by instance key.
 	ByInstance map[string]*clusterv1.Machine
 }
 
-// Nodes counts the instances of a pool by their Nodes, by instance key, and returns the time until the next of them becomes available
+// CountNodes counts the instances of a pool by their Nodes, by instance key, and returns the time until the next of them becomes available
 // without a further event; 0 if there is none. In a pool with Machines both must be ready: the Node, which changes first, and the
 // Machine, which has readiness gates of its own and may be being deleted.
-func Nodes(pool *clusterv1.MachinePool, found map[string]*corev1.Node, machines Machines, now time.Time) (status.Nodes, time.Duration) {
+func CountNodes(pool *clusterv1.MachinePool, found map[string]*corev1.Node, machines MachinesByInstance, now time.Time) (status.Nodes, time.Duration) {
 	counted, next := status.Nodes{}, time.Duration(0)
 	versions := map[string]int32{}
 	settle := minReady(pool)
-	for _, id := range instances.Distinct(pool.Spec.ProviderIDList) {
-		key := instances.Key(id)
+	for _, id := range DistinctInstances(pool.Spec.ProviderIDList) {
+		key := InstanceKey(id)
 		node := found[key]
 		if node == nil {
 			counted.Missing = append(counted.Missing, id)
@@ -42,7 +40,7 @@ func Nodes(pool *clusterv1.MachinePool, found map[string]*corev1.Node, machines 
 		if v := node.Status.NodeInfo.KubeletVersion; v != "" {
 			versions[v]++
 		}
-		next = steps.Earliest(next, countNode(&counted, node, machines.ByInstance[key], machines.Expected, now.Add(-settle)))
+		next = control.Earliest(next, countNode(&counted, node, machines.ByInstance[key], machines.Expected, now.Add(-settle)))
 	}
 	for _, v := range slices.Sorted(maps.Keys(versions)) {
 		counted.Versions = append(counted.Versions, clusterv1.StatusVersion{Version: v, Replicas: versions[v]})

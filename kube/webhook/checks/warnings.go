@@ -1,7 +1,4 @@
-// Package warnings tells users at admission what is allowed in infrastructure objects and most likely not meant: fields that are
-// deprecated, that have no effect, or that do harm. It refuses nothing. What may not be is refused by the schemas, and an API server that
-// can't ask for warnings goes on without them.
-package warnings
+package checks
 
 import (
 	"context"
@@ -12,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Webhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers write.
-func Webhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
+// WarningWebhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers write.
+func WarningWebhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
 	return admission.WithValidator(scheme, &warner[O]{warn: warn, asked: asked})
 }
 
@@ -39,11 +36,11 @@ func (w *warner[O]) ValidateUpdate(_ context.Context, old, o O) (admission.Warni
 // ValidateDelete returns no warning.
 func (w *warner[O]) ValidateDelete(context.Context, O) (admission.Warnings, error) { return nil, nil }
 
-// List collects warnings.
-type List admission.Warnings
+// Warnings collects warnings.
+type Warnings admission.Warnings
 
 // When adds a warning if its condition holds.
-func (l *List) When(holds bool, format string, args ...any) {
+func (l *Warnings) When(holds bool, format string, args ...any) {
 	if holds {
 		*l = append(*l, fmt.Sprintf(format, args...))
 	}

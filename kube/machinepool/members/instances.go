@@ -1,5 +1,4 @@
-// Package instances compares the provider IDs that a MachinePool lists by the instances that they name, not by their spelling.
-package instances
+package members
 
 import (
 	"context"
@@ -13,20 +12,20 @@ import (
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// Key returns the key of the instance that a provider ID names, or the ID itself if it has no key.
-func Key(providerID string) string {
+// InstanceKey returns the key of the instance that a provider ID names, or the ID itself if it has no key.
+func InstanceKey(providerID string) string {
 	if key := cloud.ProviderKey(providerID); key != "" {
 		return key
 	}
 	return providerID
 }
 
-// Distinct returns the provider IDs that name different instances, in their order. Empty IDs are left out.
-func Distinct(providerIDs []string) []string {
+// DistinctInstances returns the provider IDs that name different instances, in their order. Empty IDs are left out.
+func DistinctInstances(providerIDs []string) []string {
 	seen := make(map[string]bool, len(providerIDs))
 	var all []string
 	for _, id := range providerIDs {
-		key := Key(id)
+		key := InstanceKey(id)
 		if id == "" || seen[key] {
 			continue
 		}
@@ -36,9 +35,9 @@ func Distinct(providerIDs []string) []string {
 	return all
 }
 
-// Same reports whether two lists name the same instances in any order. A list that names an instance twice differs from one that names
+// SameInstances reports whether two lists name the same instances in any order. A list that names an instance twice differs from one that names
 // it once. Lists are nearly always equal without sorting.
-func Same(a, b []string) bool {
+func SameInstances(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -48,34 +47,34 @@ func Same(a, b []string) bool {
 func sortedKeys(ids []string) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
-		all[i] = Key(id)
+		all[i] = InstanceKey(id)
 	}
 	slices.Sort(all)
 	return all
 }
 
-// ListedBy returns the keys of the instances that a pool lists.
-func ListedBy(pool *clusterv1.MachinePool) map[string]bool {
+// ListedInstances returns the keys of the instances that a pool lists.
+func ListedInstances(pool *clusterv1.MachinePool) map[string]bool {
 	all := make(map[string]bool, len(pool.Spec.ProviderIDList))
 	for _, id := range pool.Spec.ProviderIDList {
-		all[Key(id)] = true
+		all[InstanceKey(id)] = true
 	}
 	return all
 }
 
-// Unclaimed returns the provider IDs without those of instances that another pool of the cluster already lists, and describes the latter
+// UnclaimedInstances returns the provider IDs without those of instances that another pool of the cluster already lists, and describes the latter
 // with that pool. Admission rejects an instance in two lists, and two pools would manage one Node. Instances that the pool lists itself
 // stay. Pools that are being deleted do not count.
-func Unclaimed(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, providerIDs []string) (
+func UnclaimedInstances(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, providerIDs []string) (
 	unclaimed, elsewhere []string, err error) {
 	cluster := client.ObjectKey{Namespace: pool.Namespace, Name: pool.Spec.ClusterName}
-	listed := ListedBy(pool)
+	listed := ListedInstances(pool)
 	for _, id := range providerIDs {
-		if listed[Key(id)] {
+		if listed[InstanceKey(id)] {
 			unclaimed = append(unclaimed, id)
 			continue
 		}
-		others, err := nodes.Listing(ctx, r, cluster, Key(id))
+		others, err := nodes.Listing(ctx, r, cluster, InstanceKey(id))
 		if err != nil {
 			return nil, nil, err
 		}

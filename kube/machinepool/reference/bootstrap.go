@@ -1,5 +1,4 @@
-// Package bootstrap checks the bootstrap configuration and the bootstrap data of a MachinePool.
-package bootstrap
+package reference
 
 import (
 	"context"
@@ -13,14 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
-	"github.com/muster-project/muster/kube/machinepool/objects"
-	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// Unsupported returns why a KubeadmConfig cannot be rendered for a Kubernetes version, nil if it can. The KubeadmConfig's own controller
+// UnsupportedBootstrap returns why a KubeadmConfig cannot be rendered for a Kubernetes version, nil if it can. The KubeadmConfig's own controller
 // reports this in its log only, and leaves the conditions of the KubeadmConfig unchanged.
-func Unsupported(ref clusterv1.ContractVersionedObjectReference, version string) *status.Cause {
+func UnsupportedBootstrap(ref clusterv1.ContractVersionedObjectReference, version string) *status.Cause {
 	if ref.APIGroup != bootstrapv1.GroupVersion.Group || ref.Kind != "KubeadmConfig" {
 		return nil
 	}
@@ -36,37 +33,37 @@ func Unsupported(ref clusterv1.ContractVersionedObjectReference, version string)
 	return nil
 }
 
-// Data is what a bootstrap configuration reports about its data secret. It is zero if the configuration reports none.
-type Data struct {
+// BootstrapData is what a bootstrap configuration reports about its data secret. It is zero if the configuration reports none.
+type BootstrapData struct {
 	// Name is the name of the secret, empty if it may not be used; then Problem is the reason. ProblemReason is set if the user has to fix
 	// it.
 	Name, Problem, ProblemReason string
 }
 
 // DataSecret returns the secret with bootstrap data that a bootstrap configuration reports.
-func DataSecret(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, found reference.Found) (Data, error) {
+func DataSecret(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, found Found) (BootstrapData, error) {
 	o, source := found.Object, found.Source
 	if o == nil || source.Problem != "" || !source.Done || !o.GetDeletionTimestamp().IsZero() {
-		return Data{}, nil
+		return BootstrapData{}, nil
 	}
-	name := objects.String(o, "status", "dataSecretName")
+	name := NestedString(o, "status", "dataSecretName")
 	if name == "" {
-		return Data{Problem: source.String() + " reports its data secret as created, but status.dataSecretName is empty"}, nil
+		return BootstrapData{Problem: source.String() + " reports its data secret as created, but status.dataSecretName is empty"}, nil
 	}
 	problem, err := CredentialsProblem(ctx, r, pool, name)
 	switch {
 	case err != nil:
-		return Data{}, err
+		return BootstrapData{}, err
 	case problem != "":
-		return Data{Problem: source.String() + " reports in status.dataSecretName: " + problem,
+		return BootstrapData{Problem: source.String() + " reports in status.dataSecretName: " + problem,
 			ProblemReason: status.DataSecretRefusedReason}, nil
 	}
-	return Data{Name: name}, nil
+	return BootstrapData{Name: name}, nil
 }
 
 // Apply returns a bootstrap configuration with the problem of its data secret, or marked as completed with the name of the secret. A
 // configuration that could not be taken over stays as it is: its secret is not used.
-func (d Data) Apply(found reference.Found) (reference.Found, string) {
+func (d BootstrapData) Apply(found Found) (Found, string) {
 	switch {
 	case found.Source.Problem != "":
 		return found, ""

@@ -1,5 +1,4 @@
-// Package poolevents derives the events of a MachinePool and records them.
-package poolevents
+package status
 
 import (
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
 // Reasons of events. docs/conditions.md lists them.
@@ -36,13 +33,13 @@ type Event struct {
 	Related *corev1.ObjectReference
 }
 
-// Warning returns an event that users may have to act on.
-func Warning(reason, format string, args ...any) Event {
+// WarningEvent returns an event that users may have to act on.
+func WarningEvent(reason, format string, args ...any) Event {
 	return Event{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Normal returns an event about the pool alone.
-func Normal(reason, format string, args ...any) Event {
+// NormalEvent returns an event about the pool alone.
+func NormalEvent(reason, format string, args ...any) Event {
 	return Event{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -58,18 +55,18 @@ func (e Event) RelatedToMachine(namespace, name string) Event {
 	return e
 }
 
-// Changes returns the events for what has changed between the stored status of a pool and the one that is about to be written. restored
+// EventsOf returns the events for what has changed between the stored status of a pool and the one that is about to be written. restored
 // is true if the stored status was lost in a move or a restore: what had happened before is not recorded again.
-func Changes(before, after *clusterv1.MachinePoolStatus, f status.Facts, o status.Outcome, restored bool) []Event {
+func EventsOf(before, after *clusterv1.MachinePoolStatus, f Facts, o Outcome, restored bool) []Event {
 	var all []Event
 	if !restored && becameTrue(before.Initialization.BootstrapDataSecretCreated, after.Initialization.BootstrapDataSecretCreated) {
-		all = append(all, Normal(BootstrapDataReady, "Bootstrap data is ready"))
+		all = append(all, NormalEvent(BootstrapDataReady, "Bootstrap data is ready"))
 	}
 	if !restored && becameTrue(before.Initialization.InfrastructureProvisioned, after.Initialization.InfrastructureProvisioned) {
-		all = append(all, Normal(InfrastructureProvisioned, "%s is provisioned", o.Infrastructure))
+		all = append(all, NormalEvent(InfrastructureProvisioned, "%s is provisioned", o.Infrastructure))
 	}
 	if problem := f.BootstrapProblem; problem != nil && reasonOf(before, clusterv1.BootstrapConfigReadyCondition) != problem.Reason {
-		all = append(all, Warning(BootstrapRefused, "%s", problem.Message))
+		all = append(all, WarningEvent(BootstrapRefused, "%s", problem.Message))
 	}
 	if slices.Equal(after.NodeRefs, before.NodeRefs) {
 		return all
@@ -82,7 +79,7 @@ func Changes(before, after *clusterv1.MachinePoolStatus, f status.Facts, o statu
 		return all
 	}
 	first := append(slices.Clone(joined), left...)[0]
-	return append(all, Normal(NodeRefsChanged, "%s; nodes now: %d", describe(joined, left), len(after.NodeRefs)).RelatedToNode(first))
+	return append(all, NormalEvent(NodeRefsChanged, "%s; nodes now: %d", describe(joined, left), len(after.NodeRefs)).RelatedToNode(first))
 }
 
 func becameTrue(before, after *bool) bool {
@@ -117,33 +114,33 @@ func added(before, after []corev1.ObjectReference) []string {
 func describe(joined, left []string) string {
 	var parts []string
 	if len(joined) > 0 {
-		parts = append(parts, Names(joined)+" joined")
+		parts = append(parts, FirstNames(joined)+" joined")
 	}
 	if len(left) > 0 {
-		parts = append(parts, Names(left)+" left")
+		parts = append(parts, FirstNames(left)+" left")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// namesShown is how many names a message lists.
-const namesShown = 5
+// eventNamesShown is how many names a message lists.
+const eventNamesShown = 5
 
-// Names lists the first names and counts the rest.
-func Names(all []string) string {
-	if len(all) <= namesShown {
+// FirstNames lists the first names and counts the rest.
+func FirstNames(all []string) string {
+	if len(all) <= eventNamesShown {
 		return strings.Join(all, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:namesShown], ", "), len(all)-namesShown)
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:eventNamesShown], ", "), len(all)-eventNamesShown)
 }
 
 // NoteLimit is the limit of the API for the text of an event, in bytes. It rejects longer ones.
 const NoteLimit = 1024
 
-// action is the action of all events, which the events API requires.
-const action = "Reconcile"
+// eventAction is the action of all events, which the events API requires.
+const eventAction = "Reconcile"
 
-// Record records events of a pool, also of one that has been deleted meanwhile. A recorder of nil records none.
-func Record(recorder events.EventRecorder, pool *clusterv1.MachinePool, all []Event) {
+// RecordEvents records events of a pool, also of one that has been deleted meanwhile. A recorder of nil records none.
+func RecordEvents(recorder events.EventRecorder, pool *clusterv1.MachinePool, all []Event) {
 	if recorder == nil {
 		return
 	}
@@ -156,6 +153,6 @@ func Record(recorder events.EventRecorder, pool *clusterv1.MachinePool, all []Ev
 		if e.Related != nil {
 			related = e.Related
 		}
-		recorder.Eventf(pool, related, e.Type, e.Reason, action, "%s", note)
+		recorder.Eventf(pool, related, e.Type, e.Reason, eventAction, "%s", note)
 	}
 }

@@ -1,7 +1,8 @@
-// Package templates keeps the templates as they are that ClusterClasses make pools from. The topology controller changes pools in
-// place, in every Cluster of the class at once; a template that can't be changed makes that a step of its own, which can be looked
-// at and taken back: another template, which the ClusterClass is brought to name.
-package templates
+// Package checks holds what admission checks of all kinds. Templates of ClusterClasses stay as they are: the topology controller changes
+// pools in place, in every Cluster of the class at once, and another template makes that a step of its own, which can be looked at and
+// taken back. Warnings tell users what is allowed in an object and most likely not meant: fields that are deprecated, that have no effect,
+// or that do harm. They refuse nothing.
+package checks
 
 import (
 	"context"
@@ -17,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Immutable returns a webhook that keeps templates of a kind as they are. spec returns the specification of the pools.
-func Immutable[T client.Object](scheme *runtime.Scheme, kind schema.GroupKind, spec func(T) any) *admission.Webhook {
+// ImmutableTemplate returns a webhook that keeps templates of a kind as they are. spec returns the specification of the pools.
+func ImmutableTemplate[T client.Object](scheme *runtime.Scheme, kind schema.GroupKind, spec func(T) any) *admission.Webhook {
 	return admission.WithValidator(scheme, &keeper[T]{kind: kind, spec: spec})
 }
 

@@ -1,6 +1,4 @@
-// Package propagate merges what the template of a MachinePool sets into maps and lists to which other clients add their own entries. What
-// came from the template is recorded by key, so that it can be removed when the template no longer has it.
-package propagate
+package members
 
 import (
 	"maps"
@@ -25,8 +23,8 @@ func Keys[T any](items []T, key func(T) string) []string {
 	return keys
 }
 
-// Map returns a map with all wanted entries, without those that were wanted last and no longer are. It is never nil.
-func Map(have, want map[string]string, last []string) map[string]string {
+// MergeMap returns a map with all wanted entries, without those that were wanted last and no longer are. It is never nil.
+func MergeMap(have, want map[string]string, last []string) map[string]string {
 	all := maps.Clone(have)
 	if all == nil {
 		all = map[string]string{}
@@ -38,8 +36,8 @@ func Map(have, want map[string]string, last []string) map[string]string {
 	return all
 }
 
-// List returns a list with all wanted items, without those that were wanted last and no longer are. Items of other clients stay.
-func List[T any](have, want []T, last []string, key func(T) string) []T {
+// MergeList returns a list with all wanted items, without those that were wanted last and no longer are. Items of other clients stay.
+func MergeList[T any](have, want []T, last []string, key func(T) string) []T {
 	wanted := make(map[string]T, len(want))
 	for _, item := range want {
 		wanted[key(item)] = item

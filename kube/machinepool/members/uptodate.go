@@ -1,5 +1,4 @@
-// Package uptodate decides which machines of a MachinePool are up to date. It is pure.
-package uptodate
+package members
 
 import (
 	"fmt"
@@ -10,13 +9,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
-	"github.com/muster-project/muster/kube/machinepool/instances"
-	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// Basis is what is known of all machines of a pool.
-type Basis struct {
+// UpToDateBasis is what is known of all machines of a pool.
+type UpToDateBasis struct {
 	// Infrastructure is the kind and the name of the infrastructure object, for messages.
 	Infrastructure string
 	// UpToDate and Replicas are the counts that the infrastructure object reports; nil where it reports none.
@@ -37,7 +34,7 @@ type evaluation struct {
 }
 
 // SetCondition sets the condition UpToDate of a Machine, which the owner of a Machine has to set.
-func (b Basis) SetCondition(machine *clusterv1.Machine, m members.Member) {
+func (b UpToDateBasis) SetCondition(machine *clusterv1.Machine, m Member) {
 	e := b.evaluate(m)
 	if e.interim && conditions.Has(machine, clusterv1.MachineUpToDateCondition) {
 		return
@@ -55,7 +52,7 @@ func (b Basis) SetCondition(machine *clusterv1.Machine, m members.Member) {
 
 // evaluate uses, in this order: the condition UpToDate of the infrastructure machine; the count of the infrastructure object if it
 // covers all machines or none; the version of the Node, which shows an outdated machine but not what else has changed.
-func (b Basis) evaluate(m members.Member) evaluation {
+func (b UpToDateBasis) evaluate(m Member) evaluation {
 	if reported := reportedBy(m); reported != nil {
 		return *reported
 	}
@@ -74,7 +71,7 @@ func (b Basis) evaluate(m members.Member) evaluation {
 }
 
 // reportedBy returns what the infrastructure machine reports, nil if it reports nothing.
-func reportedBy(m members.Member) *evaluation {
+func reportedBy(m Member) *evaluation {
 	if m.Infra == nil {
 		return nil
 	}
@@ -86,7 +83,7 @@ func reportedBy(m members.Member) *evaluation {
 }
 
 // compareVersion compares the version of a machine's Node with that of the pool.
-func (b Basis) compareVersion(m members.Member) evaluation {
+func (b UpToDateBasis) compareVersion(m Member) evaluation {
 	node := m.Node(b.Nodes)
 	switch {
 	case b.Version == "":
@@ -103,11 +100,11 @@ func (b Basis) compareVersion(m members.Member) evaluation {
 	}
 }
 
-// ByMachine counts the instances of a pool by the condition UpToDate of their Machines, by instance key.
-func ByMachine(providerIDs []string, machines map[string]*clusterv1.Machine) *status.UpToDateByMachine {
+// UpToDateByMachine counts the instances of a pool by the condition UpToDate of their Machines, by instance key.
+func UpToDateByMachine(providerIDs []string, machines map[string]*clusterv1.Machine) *status.UpToDateByMachine {
 	counted := &status.UpToDateByMachine{}
-	for _, id := range instances.Distinct(providerIDs) {
-		machine := machines[instances.Key(id)]
+	for _, id := range DistinctInstances(providerIDs) {
+		machine := machines[InstanceKey(id)]
 		switch {
 		case machine == nil:
 			counted.Unknown = append(counted.Unknown, id)
@@ -123,11 +120,11 @@ func ByMachine(providerIDs []string, machines map[string]*clusterv1.Machine) *st
 }
 
 // ByVersion counts the instances of a pool by the version of their Nodes, for an infrastructure object that reports no count.
-func (b Basis) ByVersion(providerIDs []string) *status.UpToDateByMachine {
+func (b UpToDateBasis) ByVersion(providerIDs []string) *status.UpToDateByMachine {
 	counted := &status.UpToDateByMachine{Basis: "only the Kubernetes version was compared, because " + b.Infrastructure +
 		" reports no status.upToDateReplicas"}
-	for _, id := range instances.Distinct(providerIDs) {
-		node := b.Nodes[instances.Key(id)]
+	for _, id := range DistinctInstances(providerIDs) {
+		node := b.Nodes[InstanceKey(id)]
 		switch {
 		case node == nil || node.Status.NodeInfo.KubeletVersion == "":
 			counted.Unknown = append(counted.Unknown, id)

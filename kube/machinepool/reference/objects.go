@@ -1,6 +1,4 @@
-// Package objects reads objects of kinds that are known at run time only: bootstrap configurations, infrastructure objects and control
-// planes of any provider.
-package objects
+package reference
 
 import (
 	"context"
@@ -14,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Reader reads objects of the management cluster.
-type Reader struct {
+// ObjectReader reads objects of the management cluster.
+type ObjectReader struct {
 	// Cached reads from the manager's cache, unstructured objects too.
 	Cached client.Client
 	// Live reads from the API server; nil reads from the cache.
@@ -26,7 +24,7 @@ type Reader struct {
 }
 
 // LiveReader returns the reader that bypasses the cache, if there is one.
-func (r Reader) LiveReader() client.Reader {
+func (r ObjectReader) LiveReader() client.Reader {
 	if r.Live != nil {
 		return r.Live
 	}
@@ -34,7 +32,7 @@ func (r Reader) LiveReader() client.Reader {
 }
 
 // Permits returns an error that wraps access.ErrForbidden for a kind that the manager may not watch.
-func (r Reader) Permits(ctx context.Context, gvk schema.GroupVersionKind) error {
+func (r ObjectReader) Permits(ctx context.Context, gvk schema.GroupVersionKind) error {
 	if r.Permitted == nil {
 		return nil
 	}
@@ -43,7 +41,7 @@ func (r Reader) Permits(ctx context.Context, gvk schema.GroupVersionKind) error 
 
 // New returns an empty object of a kind. It is typed where the manager's scheme has the kind: other controllers read it typed, and a
 // cache keeps typed and unstructured objects separately, so that all objects of the kind would be stored twice.
-func (r Reader) New(gvk schema.GroupVersionKind) client.Object {
+func (r ObjectReader) New(gvk schema.GroupVersionKind) client.Object {
 	if known, err := r.Cached.Scheme().New(gvk); err == nil {
 		if o, ok := known.(client.Object); ok {
 			o.GetObjectKind().SetGroupVersionKind(gvk)
@@ -56,7 +54,7 @@ func (r Reader) New(gvk schema.GroupVersionKind) client.Object {
 }
 
 // newList returns an empty list of a kind, typed as New is.
-func (r Reader) newList(gvk schema.GroupVersionKind) client.ObjectList {
+func (r ObjectReader) newList(gvk schema.GroupVersionKind) client.ObjectList {
 	gvk.Kind += "List"
 	if known, err := r.Cached.Scheme().New(gvk); err == nil {
 		if o, ok := known.(client.ObjectList); ok {
@@ -70,7 +68,7 @@ func (r Reader) newList(gvk schema.GroupVersionKind) client.ObjectList {
 }
 
 // Get returns an object from the cache. It returns the reader's own errors, also that of an object that does not exist.
-func (r Reader) Get(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+func (r ObjectReader) Get(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	if err := r.Permits(ctx, gvk); err != nil {
 		return nil, err
 	}
@@ -83,7 +81,7 @@ func (r Reader) Get(ctx context.Context, gvk schema.GroupVersionKind, key client
 
 // GetLive returns an object from the API server, nil if it does not exist. A stale cache may contain a deleted object, and may lack a new
 // one.
-func (r Reader) GetLive(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (client.Object, error) {
+func (r ObjectReader) GetLive(ctx context.Context, gvk schema.GroupVersionKind, key client.ObjectKey) (client.Object, error) {
 	o := r.New(gvk)
 	if err := r.LiveReader().Get(ctx, key, o); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -95,7 +93,7 @@ func (r Reader) GetLive(ctx context.Context, gvk schema.GroupVersionKind, key cl
 }
 
 // List returns the objects of a kind in the cache that match the options.
-func (r Reader) List(ctx context.Context, gvk schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+func (r ObjectReader) List(ctx context.Context, gvk schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	list := r.newList(gvk)
 	if err := r.Cached.List(ctx, list, options...); err != nil {
 		return nil, err
@@ -122,14 +120,14 @@ func untyped(gvk schema.GroupVersionKind, o runtime.Object) (*unstructured.Unstr
 	return u, nil
 }
 
-// String returns a string field of an object, empty if it is missing or has another type.
-func String(o *unstructured.Unstructured, path ...string) string {
+// NestedString returns a string field of an object, empty if it is missing or has another type.
+func NestedString(o *unstructured.Unstructured, path ...string) string {
 	value, _, _ := unstructured.NestedString(o.Object, path...)
 	return value
 }
 
-// Int32 returns an integer field of an object, nil if it is missing or has another type.
-func Int32(o *unstructured.Unstructured, path ...string) *int32 {
+// NestedInt32 returns an integer field of an object, nil if it is missing or has another type.
+func NestedInt32(o *unstructured.Unstructured, path ...string) *int32 {
 	value, found, err := unstructured.NestedInt64(o.Object, path...)
 	if !found || err != nil {
 		return nil
@@ -138,8 +136,8 @@ func Int32(o *unstructured.Unstructured, path ...string) *int32 {
 	return &n
 }
 
-// Bool returns a Boolean field of an object, false if it is missing or has another type.
-func Bool(o *unstructured.Unstructured, path ...string) bool {
+// NestedBool returns a Boolean field of an object, false if it is missing or has another type.
+func NestedBool(o *unstructured.Unstructured, path ...string) bool {
 	value, _, _ := unstructured.NestedBool(o.Object, path...)
 	return value
 }

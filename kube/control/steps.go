@@ -1,6 +1,8 @@
-// Package steps runs the steps of a reconciliation in order and joins their results. A step reads, derives or writes one part of an
-// object's state and returns at once: it never waits.
-package steps
+// Package control holds what every controller of Muster is built of. The steps of a reconciliation run in order, and their results are
+// joined: a step reads, derives or writes one part of an object's state and returns at once, it never waits. The queue takes what a user
+// waits for before what is only looked after, on controller-runtime's priority queue. A pass has a span, which its logs name. A conflict of
+// an optimistic write, which the next pass resolves, is told from other errors.
+package control
 
 import (
 	"context"

@@ -1,7 +1,4 @@
-// Package queue orders what a controller looks at when many objects are due together, as after a start of the process: those that a user
-// waits for come before those that are only looked after. It rests on controller-runtime's priority queue, which takes equal priorities in
-// the order of their requests, and has the requests of the initial list of a watch come behind all others.
-package queue
+package control
 
 import (
 	"context"
@@ -21,14 +18,14 @@ import (
 // requests is the queue of a controller.
 type requests = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// Behind returns a source whose requests come behind those of other sources that are due: one event of it asks for many objects, in which
+// LowPriority returns a source whose requests come behind those of other sources that are due: one event of it asks for many objects, in which
 // as a rule nothing moves. A request that is in the queue already keeps its place.
-func Behind(s source.Source) source.Source { return behind{s} }
+func LowPriority(s source.Source) source.Source { return lowPriority{s} }
 
-type behind struct{ source.Source }
+type lowPriority struct{ source.Source }
 
 // Start runs the source over a queue in which its requests have a low priority.
-func (b behind) Start(ctx context.Context, q requests) error {
+func (b lowPriority) Start(ctx context.Context, q requests) error {
 	if ordered, ok := q.(priorityqueue.PriorityQueue[ctrl.Request]); ok {
 		q = lowered{ordered}
 	}
@@ -45,20 +42,20 @@ func (l lowered) Add(r ctrl.Request) {
 	l.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, r)
 }
 
-// First returns a handler that asks for the objects of the initial list of a watch that waits is true of, before all others of it. It is
+// WaitingFirst returns a handler that asks for the objects of the initial list of a watch that waits is true of, before all others of it. It is
 // added beside the watch's own handler, which asks for all of them.
-func First(of handler.MapFunc, waits func(client.Object) bool) handler.EventHandler {
-	return first{handler.Funcs{}, of, waits}
+func WaitingFirst(of handler.MapFunc, waits func(client.Object) bool) handler.EventHandler {
+	return waitingFirst{handler.Funcs{}, of, waits}
 }
 
-type first struct {
+type waitingFirst struct {
 	handler.Funcs
 	of    handler.MapFunc
 	waits func(client.Object) bool
 }
 
 // Create asks for what an object concerns if it waits.
-func (f first) Create(ctx context.Context, e event.CreateEvent, q requests) {
+func (f waitingFirst) Create(ctx context.Context, e event.CreateEvent, q requests) {
 	if !e.IsInInitialList || !f.waits(e.Object) {
 		return
 	}
@@ -67,8 +64,8 @@ func (f first) Create(ctx context.Context, e event.CreateEvent, q requests) {
 	}
 }
 
-// Itself maps an object to a request for it.
-func Itself(_ context.Context, o client.Object) []ctrl.Request {
+// RequestFor maps an object to a request for it.
+func RequestFor(_ context.Context, o client.Object) []ctrl.Request {
 	return []ctrl.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
 }
 

@@ -1,5 +1,4 @@
-// Package conflicts distinguishes conflicts of optimistic writes, which the next pass resolves, from other errors.
-package conflicts
+package control
 
 import (
 	"errors"
