@@ -63,7 +63,7 @@ fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./providers/aws/warnings output:webhook:dir=config/warnings
-  bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission paths=./providers/azure/agentpools \
+  bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission \
     paths=./providers/gcp/admission paths=./providers/scaleway/admission output:webhook:dir=config/admission
 fi
 

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/providers/azure/agentpools"
+	azureadmission "github.com/muster-project/muster/providers/azure/admission"
 )
 
 func agentPoolScheme(t *testing.T) *runtime.Scheme {
@@ -65,7 +65,8 @@ func TestManagedDefaults(t *testing.T) {
 	t.Parallel()
 	scheme := agentPoolScheme(t)
 	p := agentPool("pool0", aksv1.ModeSystem)
-	answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p))
+	answer := azureadmission.ManagedDefaulter(scheme).Handle(t.Context(),
+		review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p))
 	var got []string
 	for _, patch := range answer.Patches {
 		text, _ := json.Marshal(patch.Value)
@@ -78,7 +79,7 @@ func TestManagedDefaults(t *testing.T) {
 		}
 	}
 	p.Spec.Name, p.Labels[aksv1.ModeLabel] = new("other"), aksv1.ModeSystem
-	if answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(),
+	if answer := azureadmission.ManagedDefaulter(scheme).Handle(t.Context(),
 		review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p)); len(answer.Patches) != 0 {
 		t.Errorf("want what is there left alone, got %v", answer.Patches)
 	}
@@ -152,7 +153,7 @@ func TestManagedValidation(t *testing.T) {
 		if c.old != nil {
 			old = c.old
 		}
-		answer := agentpools.ManagedValidator(scheme, reader).Handle(t.Context(), review(t, c.op, aksv1.AzureManagedMachinePoolKind, old, o))
+		answer := azureadmission.ManagedValidator(scheme, reader).Handle(t.Context(), review(t, c.op, aksv1.AzureManagedMachinePoolKind, old, o))
 		if answer.Allowed != (c.refused == "") || !answer.Allowed && !strings.Contains(answer.Result.Message, c.refused) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.refused, answer.Result)
 		}
@@ -198,7 +199,7 @@ func TestASOValidation(t *testing.T) {
 		if c.old != nil {
 			op, old = admissionv1.Update, c.old
 		}
-		answer := agentpools.ASOValidator(scheme).Handle(t.Context(), review(t, op, aksv1.AzureASOManagedMachinePoolKind, old, c.p))
+		answer := azureadmission.ASOValidator(scheme).Handle(t.Context(), review(t, op, aksv1.AzureASOManagedMachinePoolKind, old, c.p))
 		if answer.Allowed != (c.refused == "") || !answer.Allowed && !strings.Contains(answer.Result.Message, c.refused) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.refused, answer.Result)
 		}

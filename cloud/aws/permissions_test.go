@@ -11,9 +11,9 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws"
-	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/permissions"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/permissions/bound"

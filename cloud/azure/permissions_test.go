@@ -5,8 +5,8 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure"
-	"github.com/muster-project/muster/cloud/azure/permissions"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/permissions"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/permissions/allowed"
 )

@@ -18,8 +18,8 @@ import (
 // requests is the queue of a controller.
 type requests = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// LowPriority returns a source whose requests come behind those of other sources that are due: one event of it asks for many objects, in which
-// as a rule nothing moves. A request that is in the queue already keeps its place.
+// LowPriority returns a source whose requests come behind those of other sources that are due: one event of it asks for many objects, in
+// which as a rule nothing moves. A request that is in the queue already keeps its place.
 func LowPriority(s source.Source) source.Source { return lowPriority{s} }
 
 type lowPriority struct{ source.Source }
@@ -42,8 +42,8 @@ func (l lowered) Add(r ctrl.Request) {
 	l.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, r)
 }
 
-// WaitingFirst returns a handler that asks for the objects of the initial list of a watch that waits is true of, before all others of it. It is
-// added beside the watch's own handler, which asks for all of them.
+// WaitingFirst returns a handler that asks for the objects of the initial list of a watch that waits is true of, before all others of it.
+// It is added beside the watch's own handler, which asks for all of them.
 func WaitingFirst(of handler.MapFunc, waits func(client.Object) bool) handler.EventHandler {
 	return waitingFirst{handler.Funcs{}, of, waits}
 }

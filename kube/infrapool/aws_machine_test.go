@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 // TestAWSMachine holds what is written of an instance: what is known and no more.
@@ -68,7 +68,7 @@ func TestAWSMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := tc.before.DeepCopy()
-			k := aws.Adapter{}.Kind().Machines
+			k := awsmachinepool.Adapter{}.Kind().Machines
 			seen := machines.Seen{Instance: tc.seen, Pool: tc.pool, Wanted: current, Now: now}
 			k.FillSpec(o, seen)
 			k.FillStatus(o, seen)

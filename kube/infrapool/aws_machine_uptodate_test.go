@@ -7,9 +7,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 func TestAMachineSaysWhetherItIsUpToDate(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAMachineSaysWhetherItIsUpToDate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := &awsv1.AWSMachine{}
-			aws.Adapter{}.Kind().Machines.FillStatus(m, machines.Seen{Wanted: tc.wanted,
+			awsmachinepool.Adapter{}.Kind().Machines.FillStatus(m, machines.Seen{Wanted: tc.wanted,
 				Instance: pool.Instance{ID: "i-1", State: pool.Running, Template: tc.launched, TemplateDiff: tc.differs}})
 			status, message := "", ""
 			if c := meta.FindStatusCondition(m.Status.Conditions, clusterv1.MachineUpToDateCondition); c != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 func awsCluster(region string) *unstructured.Unstructured {
@@ -69,7 +69,7 @@ func TestAWSTranslate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{MinSize: 1, MaxSize: 3, ProviderID: "arn", ProviderIDList: []string{"a"}}}
-			got, err := aws.Adapter{}.Translate(o, tc.in)
+			got, err := awsmachinepool.Adapter{}.Translate(o, tc.in)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
@@ -110,7 +110,7 @@ func TestAWSPlace(t *testing.T) {
 		cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: infra,
 			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.controlPlane,
 				Name: "cp"}}}
-		if got := (aws.Adapter{}).InfraCluster(cluster).Kind; got != tc.want {
+		if got := (awsmachinepool.Adapter{}).InfraCluster(cluster).Kind; got != tc.want {
 			t.Errorf("%s: %s: want %s, got %s", name, tc.reason, tc.want, got)
 		}
 	}
@@ -142,7 +142,7 @@ func TestAWSReport(t *testing.T) {
 			want: awsv1.AWSMachinePoolStatus{ASGStatus: &deleting}},
 	} {
 		o := &awsv1.AWSMachinePool{Status: tc.before}
-		aws.Adapter{}.Report(o, report.Report{Template: tc.template}, engine.Outcome{Observed: pool.Observed{Group: tc.group}})
+		awsmachinepool.Adapter{}.Report(o, report.Report{Template: tc.template}, engine.Outcome{Observed: pool.Observed{Group: tc.group}})
 		if diff := cmp.Diff(tc.want, o.Status); diff != "" {
 			t.Errorf("%s: %s: want -, got +\n%s", name, tc.reason, diff)
 		}
@@ -212,7 +212,8 @@ func TestRolloutOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := aws.Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec}, infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")})
+			got, err := awsmachinepool.Adapter{}.Translate(&awsv1.AWSMachinePool{Spec: c.spec},
+				infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +243,7 @@ func TestBootstrapDataThatNothingReads(t *testing.T) {
 		{"a template that is brought has user data of its own", existing, bootstrap.None},
 	} {
 		o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{Existing: c.existing}}}
-		if got := (aws.Adapter{}).Kind().BootstrapMode(o); got != c.want {
+		if got := (awsmachinepool.Adapter{}).Kind().BootstrapMode(o); got != c.want {
 			t.Errorf("%s: want %v, got %v", c.reason, c.want, got)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azuremachinepool"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	kind := (azure.Adapter{}).Kind().Machines
+	kind := (azuremachinepool.Adapter{}).Kind().Machines
 	for name, tc := range map[string]struct{ reason, pool, id, want string }{
 		"uniform":  {"named after the scale set and the ID in it", "capz-mp-0", uniformID, "capz-mp-0-mp-0-0"},
 		"flexible": {"named after the virtual machine, in letters that a name may have", "capz-mp-0", flexibleID, "capz-mp-0-mp-0-1a2b3c4d"},
@@ -46,10 +46,10 @@ func TestNames(t *testing.T) {
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{"azuremachinepool.infrastructure.cluster.x-k8s.io/machine-pool": "capz-mp-0", "capz": "owned"}
-	if diff := cmp.Diff(want, (azure.Adapter{}).Kind().Machines.Labels("capz", "capz-mp-0")); diff != "" {
+	if diff := cmp.Diff(want, (azuremachinepool.Adapter{}).Kind().Machines.Labels("capz", "capz-mp-0")); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
-	if got := (azure.Adapter{}).Kind().Machines.Labels(strings.Repeat("c", 64), "p"); len(got) != 1 {
+	if got := (azuremachinepool.Adapter{}).Kind().Machines.Labels(strings.Repeat("c", 64), "p"); len(got) != 1 {
 		t.Errorf("a name that no label can have must not keep objects from being made, got %v", got)
 	}
 }
@@ -115,8 +115,8 @@ func TestMachineStatus(t *testing.T) {
 			if tc.deleting {
 				m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 			}
-			(azure.Adapter{}).Kind().Machines.FillSpec(m, s)
-			(azure.Adapter{}).Kind().Machines.FillStatus(m, s)
+			(azuremachinepool.Adapter{}).Kind().Machines.FillSpec(m, s)
+			(azuremachinepool.Adapter{}).Kind().Machines.FillStatus(m, s)
 			got := m.Status
 			if m.Spec.ProviderID != uniformID || m.Spec.InstanceID != "0" || got.InstanceName != "mp-0_0" || got.FailureDomain != "2" {
 				t.Errorf("%s: want to be told which it is, got %+v, %q, %q", tc.reason, m.Spec, got.InstanceName, got.FailureDomain)
@@ -137,8 +137,8 @@ func TestMachineStatus(t *testing.T) {
 			}
 			before := m.DeepCopy()
 			s.Now = time.Unix(2, 0)
-			(azure.Adapter{}).Kind().Machines.FillSpec(m, s)
-			(azure.Adapter{}).Kind().Machines.FillStatus(m, s)
+			(azuremachinepool.Adapter{}).Kind().Machines.FillSpec(m, s)
+			(azuremachinepool.Adapter{}).Kind().Machines.FillStatus(m, s)
 			if diff := cmp.Diff(before, m); diff != "" {
 				t.Errorf("%s: nothing is new, want nothing changed, got\n%s", tc.reason, diff)
 			}
@@ -150,9 +150,9 @@ func TestMachineKeepsItsID(t *testing.T) {
 	t.Parallel()
 	m := &azurev1.AzureMachinePoolMachine{Spec: azurev1.AzureMachinePoolMachineSpec{ProviderID: strings.ToUpper(uniformID),
 		InstanceID: "zero"}}
-	(azure.Adapter{}).Kind().Machines.FillSpec(m, machines.Seen{Instance: pool.Instance{ProviderID: uniformID, ID: "0"}})
+	(azuremachinepool.Adapter{}).Kind().Machines.FillSpec(m, machines.Seen{Instance: pool.Instance{ProviderID: uniformID, ID: "0"}})
 	if m.Spec.ProviderID != strings.ToUpper(uniformID) || m.Spec.InstanceID != "zero" ||
-		(azure.Adapter{}).Kind().Machines.ProviderID(m) != m.Spec.ProviderID {
+		(azuremachinepool.Adapter{}).Kind().Machines.ProviderID(m) != m.Spec.ProviderID {
 		t.Errorf("an ID that can't be changed must be left as it is, got %+v", m.Spec)
 	}
 }

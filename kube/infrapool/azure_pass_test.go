@@ -27,12 +27,12 @@ import (
 	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azuremachinepool"
 )
 
 type azureTarget = cloud.Target[*azurev1.MachinePoolSource]
@@ -199,7 +199,7 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 		})
-	for _, i := range slices.Concat(watch.Indexes(), azure.Adapter{}.Kind().Indexes()) {
+	for _, i := range slices.Concat(watch.Indexes(), azuremachinepool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.WithObjectTracker(passtest.Tracker(s)).Build()
@@ -210,7 +210,8 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
 	w.workload = b.WithObjectTracker(passtest.Tracker(s)).Build()
-	w.reconciler = infrapool.New(azure.Adapter{}, w.cloud, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000),
+	w.reconciler = infrapool.New(azuremachinepool.Adapter{}, w.cloud, infrapool.Options{Client: w.management,
+		Recorder:     events.NewFakeRecorder(1000),
 		Now:          func() time.Time { return w.now },
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "capz"})})
 	return w

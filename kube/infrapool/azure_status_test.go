@@ -8,8 +8,8 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azuremachinepool"
 )
 
 func TestImage(t *testing.T) {
@@ -32,7 +32,7 @@ func TestImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.Image, o.Status.Image = tc.spec, tc.was })
-			azure.Adapter{}.Report(o, report.Report{Seen: true}, engine.Outcome{Observed: pool.Observed{ResolvedLookups: tc.remembered}})
+			azuremachinepool.Adapter{}.Report(o, report.Report{Seen: true}, engine.Outcome{Observed: pool.Observed{ResolvedLookups: tc.remembered}})
 			if diff := cmp.Diff(tc.want, o.Status.Image); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", tc.reason, diff)
 			}

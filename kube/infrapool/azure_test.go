@@ -12,9 +12,9 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/azure"
-	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azuremachinepool"
+	"github.com/muster-project/muster/providers/azure/azurestatus"
 )
 
 func azureCluster(spec map[string]any) *unstructured.Unstructured {
@@ -117,7 +117,7 @@ func TestTranslate(t *testing.T) {
 			if tc.object == nil {
 				tc.object = object()
 			}
-			got, err := azure.Adapter{}.Translate(tc.object, tc.in)
+			got, err := azuremachinepool.Adapter{}.Translate(tc.object, tc.in)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("%s: want error with %q, got %v", tc.reason, tc.err, err)
@@ -152,7 +152,7 @@ func TestTranslateRollout(t *testing.T) {
 			{Type: "PUT", ServiceName: azurev1.ScaleSetService, Name: "x", Data: "%%%"},
 		}
 	})
-	got, err := azure.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"})
+	got, err := azuremachinepool.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestTranslateRollout(t *testing.T) {
 			got.NoPrerequisites, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
 	}
 	o.Spec.Identity = azurev1.VMIdentitySystemAssigned
-	if known, err := (azure.Adapter{}).Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"}); err != nil ||
+	if known, err := (azuremachinepool.Adapter{}).Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"}); err != nil ||
 		known.NoPrerequisites {
 		t.Errorf("want a role assignment where Azure gives machines an identity, got %t, %v", known.NoPrerequisites, err)
 	}
@@ -185,7 +185,7 @@ func TestTranslateRollout(t *testing.T) {
 func TestAzurePlace(t *testing.T) {
 	t.Parallel()
 	ref := clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AzureCluster", Name: "x"}
-	if got := (azure.Adapter{}).InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
+	if got := (azuremachinepool.Adapter{}).InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
 		t.Errorf("want %v, got %v", ref, got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
 )
 
 // credentials is a Secret as Azure Service Operator reads it; the texts are keys and values in turn.

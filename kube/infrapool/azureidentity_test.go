@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
 )
 
 func untyped(t *testing.T, text string) *unstructured.Unstructured {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
+	"github.com/muster-project/muster/providers/azure/azuremanaged"
 )
 
 // manifestKind is the kind of Azure Service Operator's manifests of agent pools.

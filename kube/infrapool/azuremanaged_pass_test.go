@@ -19,9 +19,9 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azuremanaged"
 )
 
 type azureManagedTarget = cloud.Target[*aksv1.AgentPoolSource]

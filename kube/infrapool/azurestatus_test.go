@@ -8,8 +8,8 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azurestatus"
 )
 
 // seen is a report of so many machines, of which so many are wanted, whose model is as it should be.

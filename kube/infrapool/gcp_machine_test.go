@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/gcpmachinepool"
 )
 
 // TestGCPMachine holds what is written of an instance: what is known and no more.
@@ -70,7 +70,7 @@ func TestGCPMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := tc.before.DeepCopy()
-			k := gcp.Adapter{}.Kind().Machines
+			k := gcpmachinepool.Adapter{}.Kind().Machines
 			seen := machines.Seen{Instance: tc.seen, Pool: tc.pool, Wanted: current, Now: now}
 			k.FillSpec(o, seen)
 			k.FillStatus(o, seen)
@@ -101,7 +101,7 @@ func TestGCPMachine(t *testing.T) {
 // the object when that controller has nothing to delete.
 func TestGCPMachineIsNoInstanceOfTheProviderOfClusters(t *testing.T) {
 	t.Parallel()
-	k := gcp.Adapter{}.Kind().Machines
+	k := gcpmachinepool.Adapter{}.Kind().Machines
 	i := pool.Instance{ID: "mp-f423fb9b85-x7k2", ProviderID: "gce://p/us-central1-a/mp-f423fb9b85-x7k2"}
 	before := k.NameOf("mp", i)
 	i.ID, i.UID = "7", "7"

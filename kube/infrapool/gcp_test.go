@@ -14,8 +14,8 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/gcpmachinepool"
 )
 
 func gcpCluster(t *testing.T, spec string) *unstructured.Unstructured {
@@ -52,7 +52,7 @@ func TestGCPTranslate(t *testing.T) {
 			err: `metadata.annotations[muster.dev/resolved] does not say where the instance group is: set it to {"project": "<project ID>", "region": "<region>"}`},
 		{why: "a cluster of another shape", in: infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: 1}")}, err: "another type"},
 	} {
-		got, err := gcp.Adapter{}.Translate(&gcpv1.GCPMachinePool{}, c.in)
+		got, err := gcpmachinepool.Adapter{}.Translate(&gcpv1.GCPMachinePool{}, c.in)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: want %q, got %v", c.why, c.err, err)
@@ -74,7 +74,7 @@ func TestSource(t *testing.T) {
 	surge := intstr.FromString("50%")
 	o := &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "e2-medium", ProviderID: "x", ProviderIDList: []string{"y"},
 		Strategy: common.Strategy{RollingUpdate: &common.RollingUpdate{MaxSurge: &surge, DeletePolicy: common.DeletePolicyNewest}}}}
-	got, err := gcp.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: r}")})
+	got, err := gcpmachinepool.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: r}")})
 	if err != nil || got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || got.Spec.Pool.InstanceType != "e2-medium" ||
 		o.Spec.ProviderID != "x" {
 		t.Errorf("want the specification without the IDs, got %+v, %v", got.Spec.Pool, err)
@@ -91,13 +91,13 @@ func TestSource(t *testing.T) {
 // TestKind holds the names that the ecosystem knows.
 func TestKind(t *testing.T) {
 	t.Parallel()
-	k := gcp.Adapter{}.Kind()
+	k := gcpmachinepool.Adapter{}.Kind()
 	if k.Finalizer != "gcpmachinepool.infrastructure.cluster.x-k8s.io" || k.Aliases[report.GroupReady] != "ManagedInstanceGroupReady" ||
 		k.Aliases[report.TemplateReady] != "InstanceTemplateReady" {
 		t.Errorf("want the ecosystem's names, got %q and %v", k.Finalizer, k.Aliases)
 	}
 	ref := clusterv1.ContractVersionedObjectReference{Kind: "GCPCluster", Name: "c"}
-	if got := (gcp.Adapter{}).InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
+	if got := (gcpmachinepool.Adapter{}).InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: ref}}); got != ref {
 		t.Errorf("want the infrastructure cluster, got %+v", got)
 	}
 }

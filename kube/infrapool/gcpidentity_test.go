@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/gcpidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/providers/gcp/gcpidentity"
 )
 
 // gcpIdentityAccount is the key of a service account, which holds the word s3cret.

@@ -17,8 +17,8 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/gcpmanaged"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/gcpmanaged"
 )
 
 func decode(t *testing.T, text string, into any) {

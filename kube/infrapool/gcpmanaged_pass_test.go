@@ -18,9 +18,9 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/gcpmanaged"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/gcpmanaged"
 )
 
 type gcpManagedTarget = cloud.Target[*gcpv1.ManagedMachinePoolSource]

@@ -14,7 +14,7 @@ import (
 
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 // A pass is one tree of spans, and its logs name it. Neither shows what machines boot with.

@@ -20,12 +20,12 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/awsmanaged"
 )
 
 // managedWorld is a management cluster, a workload cluster and EKS, all in memory.

@@ -11,8 +11,8 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/metrics"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 // measure has the world's reconciler tell metrics.

@@ -14,10 +14,10 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/awsidentity"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
-	"github.com/muster-project/muster/kube/infrapool/gcpidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/providers/aws/awsidentity"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
+	"github.com/muster-project/muster/providers/gcp/gcpidentity"
 )
 
 // follow follows the identity of a cluster of namespace ns.

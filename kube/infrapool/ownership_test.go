@@ -13,8 +13,8 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/providers/azure/azuremanaged"
 )
 
 // copies are the objects of an API server.

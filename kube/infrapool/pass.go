@@ -13,12 +13,12 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/kube/metrics"
-	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/tokens"
 	"github.com/muster-project/muster/pool"
 )

@@ -17,9 +17,9 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/infrapool/stored"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 // planner looks at the world's pool.

@@ -11,7 +11,7 @@ import (
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/kube/infrapool/identity"
-	"github.com/muster-project/muster/kube/infrapool/scalewayidentity"
+	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
 )
 
 // The key of the Secrets of these tests: the access key names it, the secret key proves it.

@@ -19,8 +19,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
-	"github.com/muster-project/muster/kube/infrapool/scalewaymanaged"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
 type scalewayTarget = cloud.Target[*scalewayv1.ManagedMachinePoolSource]

@@ -14,8 +14,8 @@ import (
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/scalewaymanaged"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // watches are what a running reconciler adds to its controller as it meets clusters. Without a controller there are none.

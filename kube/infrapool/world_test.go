@@ -27,11 +27,11 @@ import (
 	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
 
 var (

@@ -27,7 +27,8 @@ func TestUnsupported(t *testing.T) {
 		{"other kinds decide by themselves", bootstrapv1.GroupVersion.Group, "EKSConfig", "", ""},
 		{"also kinds of that name of another group", "bootstrap.example.com", "KubeadmConfig", "", ""},
 	} {
-		got := reference.UnsupportedBootstrap(clusterv1.ContractVersionedObjectReference{APIGroup: tc.group, Kind: tc.kind, Name: "boot"}, tc.version)
+		got := reference.UnsupportedBootstrap(
+			clusterv1.ContractVersionedObjectReference{APIGroup: tc.group, Kind: tc.kind, Name: "boot"}, tc.version)
 		switch {
 		case tc.want == "" && got != nil:
 			t.Errorf("%s: want it supported, got %v", tc.why, got)

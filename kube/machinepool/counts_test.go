@@ -105,7 +105,8 @@ func TestNodes(t *testing.T) {
 		pool.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
 		pool.Spec.ProviderIDList = []string{countsID, "aws:////i-1"}
 		pool.Spec.Template.Spec.MinReadySeconds = &tc.settle
-		found, machines := map[string]*corev1.Node{}, members.MachinesByInstance{Expected: tc.expected, ByInstance: map[string]*clusterv1.Machine{}}
+		found := map[string]*corev1.Node{}
+		machines := members.MachinesByInstance{Expected: tc.expected, ByInstance: map[string]*clusterv1.Machine{}}
 		tc.want.BeforePool = map[string]bool{}
 		if tc.node != nil {
 			found[members.InstanceKey(countsID)] = tc.node

@@ -3,8 +3,8 @@ package machinepool
 import (
 	"context"
 
-	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/control"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
 // release removes the pool's owner references from objects that the pool refers to and that must not belong to a pool.

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // gatherer reads with the clients of a Reconciler.
@@ -129,7 +129,8 @@ func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) control.
 	f.infrastructure = found
 	switch o := found.Object; {
 	case o != nil:
-		f.status.Replicas, f.status.UpToDate = reference.NestedInt32(o, "status", "replicas"), reference.NestedInt32(o, "status", "upToDateReplicas")
+		f.status.Replicas = reference.NestedInt32(o, "status", "replicas")
+		f.status.UpToDate = reference.NestedInt32(o, "status", "upToDateReplicas")
 		if found.Source.Once {
 			outcome = outcome.Join(readInstances(ctx, r.client, g))
 		}

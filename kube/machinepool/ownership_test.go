@@ -51,7 +51,8 @@ func TestOwnership(t *testing.T) {
 		if got := reference.Controls(pool, m); got != tc.controls {
 			t.Errorf("%s: want it controlled %t, got %t", tc.why, tc.controls, got)
 		}
-		if got, other := reference.MayControl(pool, m), reference.OtherController(pool, m); got != tc.mayControl || (other == nil) != tc.mayControl {
+		got, other := reference.MayControl(pool, m), reference.OtherController(pool, m)
+		if got != tc.mayControl || (other == nil) != tc.mayControl {
 			t.Errorf("%s: want no other controller %t, got %t, %v", tc.why, tc.mayControl, got, other)
 		}
 		if !tc.mayControl {

@@ -5,10 +5,10 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // pass is what the steps of one reconciliation get, by value: what was observed, which no step may change (test/imports), and what the

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // Reasons of the condition Deleting, in Cluster API's words for Machines where there are any.

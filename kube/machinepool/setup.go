@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/control"
+	"github.com/muster-project/muster/kube/machinepool/members"
 )
 
 // controllerName names the controller in logs, metrics and events.

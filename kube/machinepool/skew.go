@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/kube/access"
-	"github.com/muster-project/muster/kube/skew"
 	"github.com/muster-project/muster/kube/control"
+	"github.com/muster-project/muster/kube/skew"
 )
 
 // afterSkew is the time until an unsupported version is compared again: a change of the control plane wakes no pool.

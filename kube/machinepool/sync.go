@@ -3,11 +3,11 @@ package machinepool
 import (
 	"context"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // syncMachines writes the Machines of a pool whose infrastructure object reports a kind of machines, and those that are left of one that
@@ -39,8 +39,8 @@ func (r *Reconciler) syncMachines(ctx context.Context, p pass) control.Result {
 // basis returns what decides which machines are up to date.
 func (p pass) basis() members.UpToDateBasis {
 	f := p.facts
-	return members.UpToDateBasis{Infrastructure: p.did.infrastructure.Source.String(), UpToDate: f.status.UpToDate, Replicas: f.status.Replicas,
-		Version: p.did.pool.Spec.Template.Spec.Version, Nodes: f.nodes.Found, NodesUnknown: f.nodes.Unknown}
+	return members.UpToDateBasis{Infrastructure: p.did.infrastructure.Source.String(),
+		UpToDate: f.status.UpToDate, Replicas: f.status.Replicas, Version: p.did.pool.Spec.Template.Spec.Version, Nodes: f.nodes.Found, NodesUnknown: f.nodes.Unknown}
 }
 
 // writeMachines writes the Machines of the pool.

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/control"
+	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
 // write writes what the pass has changed, nothing if it has changed nothing, and records the events for it. Both patches fail if another

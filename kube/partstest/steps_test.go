@@ -21,13 +21,15 @@ func TestRun(t *testing.T) {
 		after   time.Duration
 		errs    []error
 	}{
-		{"no step has anything to wait for", []control.Result{control.Continue(), control.RequeueAfter(0), control.Failed(nil)}, []int{0, 1, 2}, 0, nil},
+		{"no step has anything to wait for", []control.Result{control.Continue(), control.RequeueAfter(0), control.Failed(nil)},
+			[]int{0, 1, 2}, 0, nil},
 		{"the earliest time counts", []control.Result{control.RequeueAfter(time.Minute), control.Continue(), control.RequeueAfter(time.Second),
 			control.RequeueAfter(time.Hour)}, []int{0, 1, 2, 3}, time.Second, nil},
 		{"a failed step does not prevent the others, and no error is lost",
 			[]control.Result{control.Failed(errFirst), control.RequeueAfter(time.Second), control.Failed(errSecond)}, []int{0, 1, 2}, 0,
 			[]error{errFirst, errSecond}},
-		{"no step runs after one that stops", []control.Result{control.RequeueAfter(time.Minute), control.Stop(time.Second), control.Failed(errFirst)},
+		{"no step runs after one that stops",
+			[]control.Result{control.RequeueAfter(time.Minute), control.Stop(time.Second), control.Failed(errFirst)},
 			[]int{0, 1}, time.Second, nil},
 		{"a step can stop without a next time", []control.Result{control.Stop(0), control.Failed(errFirst)}, []int{0}, 0, nil},
 	} {

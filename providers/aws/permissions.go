@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/aws/permissions"
 )
 
 // document prints IAM policies.

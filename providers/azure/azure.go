@@ -17,15 +17,14 @@ import (
 	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/azure/agentpool"
 	"github.com/muster-project/muster/cloud/azure/session"
-	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
-	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/azure/admission"
-	"github.com/muster-project/muster/providers/azure/agentpools"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
 	"github.com/muster-project/muster/providers/azure/azurejson"
+	azurepool "github.com/muster-project/muster/providers/azure/azuremachinepool"
+	"github.com/muster-project/muster/providers/azure/azuremanaged"
 )
 
 const (
@@ -92,23 +91,23 @@ func hooks() []webhook.Hook {
 func agentPoolHooks() []webhook.Hook {
 	version := aksv1.GroupVersion
 	validator := func(scheme *runtime.Scheme, reader client.Reader) *ctrladmission.Webhook {
-		return agentpools.ManagedValidator(scheme, reader)
+		return admission.ManagedValidator(scheme, reader)
 	}
 	return []webhook.Hook{
 		{Role: webhook.Defaults, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
-			Path:  agentpools.ManagedDefaultPath,
-			Serve: webhook.Plain(agentpools.ManagedDefaulter)},
+			Path:  admission.ManagedDefaultPath,
+			Serve: webhook.Plain(admission.ManagedDefaulter)},
 		{Role: webhook.Validates, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
-			Path: agentpools.ManagedValidatePath, Serve: validator},
+			Path: admission.ManagedValidatePath, Serve: validator},
 		{Role: webhook.Keeps, Version: version, Name: "azuremanagedmachinepooltemplate", Resource: "azuremanagedmachinepooltemplates",
-			Path:  agentpools.ManagedTemplatePath,
-			Serve: webhook.Plain(agentpools.OfAzureManagedMachinePool)},
+			Path:  admission.ManagedTemplatePath,
+			Serve: webhook.Plain(admission.OfAzureManagedMachinePool)},
 		{Role: webhook.Validates, Version: version, Name: "azureasomanagedmachinepool", Resource: "azureasomanagedmachinepools",
-			Path:  agentpools.ASOValidatePath,
-			Serve: webhook.Plain(agentpools.ASOValidator)},
+			Path:  admission.ASOValidatePath,
+			Serve: webhook.Plain(admission.ASOValidator)},
 		{Role: webhook.Keeps, Version: version, Name: "azureasomanagedmachinepooltemplate", Resource: "azureasomanagedmachinepooltemplates",
-			Path:  agentpools.ASOTemplatePath,
-			Serve: webhook.Plain(agentpools.OfAzureASOManagedMachinePool)},
+			Path:  admission.ASOTemplatePath,
+			Serve: webhook.Plain(admission.OfAzureASOManagedMachinePool)},
 	}
 }
 

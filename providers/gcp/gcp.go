@@ -17,14 +17,14 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/instancegroup"
 	"github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/gcp/session"
-	gcppool "github.com/muster-project/muster/kube/infrapool/gcp"
-	"github.com/muster-project/muster/kube/infrapool/gcpidentity"
-	"github.com/muster-project/muster/kube/infrapool/gcpmanaged"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/gates"
 	"github.com/muster-project/muster/providers/gcp/admission"
+	"github.com/muster-project/muster/providers/gcp/gcpidentity"
+	gcppool "github.com/muster-project/muster/providers/gcp/gcpmachinepool"
+	"github.com/muster-project/muster/providers/gcp/gcpmanaged"
 	"github.com/muster-project/muster/providers/gcp/gkeconfig"
 )
 

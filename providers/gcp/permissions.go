@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/muster-project/muster/cloud/gcp/permissions"
 	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/gcp/permissions"
 )
 
 // document prints a custom role.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/muster-project/muster/cloud/scaleway/permissions"
 	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/scaleway/permissions"
 )
 
 // The manager puts its certificate into the definition whose versions it converts.

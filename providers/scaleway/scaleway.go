@@ -15,11 +15,11 @@ import (
 	"github.com/muster-project/muster/cloud/scaleway/kapsule"
 	"github.com/muster-project/muster/cloud/scaleway/session"
 	"github.com/muster-project/muster/kube/infrapool/identity"
-	"github.com/muster-project/muster/kube/infrapool/scalewayidentity"
-	"github.com/muster-project/muster/kube/infrapool/scalewaymanaged"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/scaleway/admission"
+	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
+	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
 // ManagedMachinePool is the name of the controller.

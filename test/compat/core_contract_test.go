@@ -17,11 +17,11 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/aws"
-	"github.com/muster-project/muster/kube/infrapool/azure"
-	"github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/aws/awsmachinepool"
+	"github.com/muster-project/muster/providers/azure/azuremachinepool"
+	"github.com/muster-project/muster/providers/gcp/gcpmachinepool"
 )
 
 // provisioned are objects of every infrastructure kind, as our controllers leave them once what they stand for is there.
@@ -41,7 +41,8 @@ func provisioned(t *testing.T) map[string]client.Object {
 	}
 	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running,
 		Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
-	for _, k := range []machines.Kind{*aws.Adapter{}.Kind().Machines, *azure.Adapter{}.Kind().Machines, *gcp.Adapter{}.Kind().Machines} {
+	for _, k := range []machines.Kind{*awsmachinepool.Adapter{}.Kind().Machines, *azuremachinepool.Adapter{}.Kind().Machines,
+		*gcpmachinepool.Adapter{}.Kind().Machines} {
 		o := k.New()
 		k.FillSpec(o, seen)
 		k.FillStatus(o, seen)

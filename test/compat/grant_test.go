@@ -33,10 +33,10 @@ import (
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/manager"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 )

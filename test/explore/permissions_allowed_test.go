@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/muster-project/muster/cloud/azure/permissions"
+	"github.com/muster-project/muster/providers/azure/permissions"
 	"github.com/muster-project/muster/test/permissions/allowed"
 )
 

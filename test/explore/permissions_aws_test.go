@@ -18,7 +18,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws"
-	"github.com/muster-project/muster/cloud/aws/permissions"
+	"github.com/muster-project/muster/providers/aws/permissions"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/kinds/asg"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/muster-project/muster/cloud/gcp/permissions"
+	"github.com/muster-project/muster/providers/gcp/permissions"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/muster-project/muster/cloud/aws/permissions"
+	"github.com/muster-project/muster/providers/aws/permissions"
 )
 
 // theirs are the actions on pools and node groups in the policy that clusterawsadm creates for the controllers of cluster-api-provider-aws,

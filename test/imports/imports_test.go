@@ -51,7 +51,7 @@ func TestRulesCanFail(t *testing.T) {
 	}{
 		{"pool", "cloud", false},
 		{"test/explore/world", "api/aws/v1beta2", false},
-		{"test/explore/world", "kube/infrapool/azure", false},
+		{"test/explore/world", "providers/azure/azuremachinepool", false},
 		{"test/explore/world", "test/explore/kinds/asg", false},
 		{"pool/x", "k8s.io/api/core/v1", false},
 		{"engine", "k8s.io/api/core/v1", false},
@@ -60,10 +60,10 @@ func TestRulesCanFail(t *testing.T) {
 		{"kube/infrapool", "cloud", true},
 		{"kube/infrapool", "api/aws/v1beta2", false},
 		{"kube/infrapool", "kube/machinepool", false},
-		{"kube/infrapool/azure", "cloud/azure/session", false},
-		{"kube/infrapool/azure", "api/aws/v1beta2", false},
-		{"kube/infrapool/gcp", "api/gcp/v1beta1", true},
-		{"kube/infrapool/gcp", "api/azure/v1beta1", false},
+		{"providers/azure/azuremachinepool", "cloud/azure/session", false},
+		{"providers/azure/azuremachinepool", "api/aws/v1beta2", false},
+		{"providers/gcp/gcpmachinepool", "api/gcp/v1beta1", true},
+		{"providers/gcp/gcpmachinepool", "api/azure/v1beta1", false},
 		{"kube/machinepool", "kube/infrapool", false},
 		{"kube/drain", "kube/machinepool", false},
 		{"kube/machines", "k8s.io/kubernetes/pkg/apis/core", false},
@@ -138,7 +138,7 @@ func matchAny(pattern, path string) bool {
 	return ok
 }
 
-// match reports whether a path matches a pattern, and what its first * stood for.
+// match reports whether a path matches a pattern, and what its first * stood for, which is what $1 stands for behind it.
 func match(pattern, path string) (name string, ok bool) {
 	if pattern == "..." {
 		return "", true
@@ -149,9 +149,9 @@ func match(pattern, path string) (name string, ok bool) {
 		return "", false
 	}
 	for k, element := range want {
-		begin, end, star := strings.Cut(element, "*")
+		begin, end, star := strings.Cut(strings.ReplaceAll(element, "$1", name), "*")
 		switch {
-		case !star && element != have[k], len(have[k]) < len(begin)+len(end), !strings.HasPrefix(have[k], begin),
+		case !star && begin != have[k], len(have[k]) < len(begin)+len(end), !strings.HasPrefix(have[k], begin),
 			!strings.HasSuffix(have[k], end):
 			return "", false
 		case star && name == "":

@@ -49,7 +49,6 @@ var rules = []rule{
 	{path: "cloud/trace", only: []string{"cloud", "cloud/wire", "pool", "go.opentelemetry.io/otel/..."}, why: "a decorator of the contract"},
 	{path: "cloud/cloudtest", only: []string{"cloud", "cloud/fields", "pool", "sim", "github.com/google/go-cmp/..."},
 		why: "the contract suite names no cloud"},
-	{path: "cloud/*/permissions", why: "documents that every binary embeds"},
 	{path: "cloud/azure/agentpool/body", only: []string{"cloud", "cloud/fields", "api/common", "api/azure/..."},
 		why: "pure functions over JSON documents"},
 	{path: "cloud/*/...", only: []string{"cloud", "cloud/$1/...", "cloud/driverkit/...", "cloud/fields", "cloud/cache", "cloud/sweep",
@@ -99,12 +98,7 @@ var rules = []rule{
 	{path: "kube/infrapool", only: kubed(append(slices.Clone(parts), "kube/machinepool/contract", "api/common", "cloud", "cloud/trace",
 		"engine/...", "pool")...), never: server,
 		why: "one reconciler for all kinds; it runs under any core"},
-	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/infrapool/gcp*", only: adapter("gcp"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/infrapool/scaleway*", only: adapter("scaleway"), never: server, why: "an adapter knows the API of one cloud"},
-	{path: "kube/infrapool/passtest", only: append(adapter("$1"), "api/muster/..."), never: server, why: "what tests of whole passes run on"},
-	{path: "kube/infrapool/*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud"},
+	{path: "kube/infrapool/passtest", only: append(adapter(""), "api/muster/..."), never: server, why: "what tests of whole passes run on"},
 	{path: "kube/webhook/checks", only: kubernetes, never: server, why: "what admission checks of all kinds"},
 	{path: "kube/webhook", only: kubed("kube/machinepool/contract", "api/...", "cloud"), never: server,
 		why: "webhooks of infrastructure kinds are handed in"},
@@ -128,8 +122,10 @@ var rules = []rule{
 		"github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
 		why: "a description of any cloud"},
 	{path: "providers/all", only: []string{"providers", "providers/*", "kube/webhook"}, why: "a list"},
+	{path: "providers/*/permissions", why: "documents that every binary embeds"},
+	{path: "providers/*/$1*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud, and no SDK"},
 	{path: "providers/*/...", only: kubed("providers", "providers/gates", "providers/$1/...", "api/common", "api/$1/...", "cloud/$1/...",
-		"kube/infrapool", "kube/infrapool/identity", "kube/infrapool/settings", "kube/infrapool/watch", "kube/infrapool/$1*",
+		"kube/infrapool", "kube/infrapool/identity", "kube/infrapool/settings", "kube/infrapool/watch",
 		"kube/webhook", "kube/webhook/*", "github.com/spf13/pflag", "golang.org/x/crypto/ssh"), never: server,
 		why: "the only place that names a cloud's drivers and adapters together"},
 	{path: "manager/tracing", only: []string{"github.com/spf13/pflag", "go.opentelemetry.io/..."}, why: "the only place that exports spans"},
@@ -224,6 +220,6 @@ func core(others []string, below ...string) []string {
 
 // adapter is what the adapters of a cloud's kinds may import.
 func adapter(name string) []string {
-	return kubed(append(slices.Clone(parts), "kube/infrapool", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...",
+	return kubed(append(slices.Clone(parts), "kube/infrapool", "providers/"+name+"/"+name+"*", "api/common", "api/"+name+"/...", "engine/...",
 		"pool")...)
 }

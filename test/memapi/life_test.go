@@ -24,10 +24,10 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
+	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 	"github.com/muster-project/muster/test/memapi"
 )
 

@@ -17,7 +17,7 @@ const golden = "testdata/messages.txt"
 var update = flag.Bool("update", false, "write the golden file")
 
 // roots are the folders whose packages have their messages listed.
-var roots = []string{"engine", "kube", "pool"}
+var roots = []string{"engine", "kube", "pool", "providers"}
 
 // constantRoots are the folders whose constants are read, because messages name them.
 var constantRoots = []string{"api", "cloud"}

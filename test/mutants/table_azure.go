@@ -7,7 +7,7 @@ const (
 	azureMachine, azureObserve         = "cloud/azure/machine.go", "cloud/azure/observe.go"
 	azureTarget                        = "cloud/azure/target.go"
 	modelHash, modelTags               = "cloud/azure/model/hash.go", "cloud/azure/model/tags.go"
-	poolMachines, machinesDecide       = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
+	poolMachines, machinesDecide       = "providers/azure/azuremachinepool/machine.go", "kube/machines/decide.go"
 )
 
 // Those of agent pools.

@@ -87,7 +87,7 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestNativeRoll", "TestRollOfChanges"},
 		`case roll.State == ProviderRolloutRunning && v.halted() != nil:`,
 		`case roll.State == ProviderRolloutRunning && v.halted() != nil && !mutated("roll goes on without joins"):`),
-	one("left to the group without being asked", "kube/infrapool/aws/strategy.go",
+	one("left to the group without being asked", "providers/aws/awsmachinepool/strategy.go",
 		"leaves the machines of a pool without a strategy to the group",
 		Infrapool, []string{"TestRollout", "TestRolloutOf"},
 		`case strategy.Type == awsv1.StrategyInstanceRefresh:`,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
-	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/providers/aws/permissions"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/permissions/bound"

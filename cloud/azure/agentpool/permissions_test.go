@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/cloud/azure/permissions"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/permissions"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/permissions/allowed"
 )

@@ -6,8 +6,8 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/gcp/permissions"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/permissions"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/scaleway/permissions"
 	domain "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/scaleway/permissions"
 	"github.com/muster-project/muster/sim/scaleway"
 )
 

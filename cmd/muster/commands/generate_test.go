@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/muster-project/muster/cloud/aws/permissions"
+	"github.com/muster-project/muster/providers/aws/permissions"
 )
 
 func TestGenerateIAM(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/machines"
-	"github.com/muster-project/muster/kube/control"
 )
 
 const (

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/machines"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // create creates the Machine of an infrastructure machine, or adopts the one that exists. Both are read from the API server first.

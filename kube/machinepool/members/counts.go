@@ -9,9 +9,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // MachinesByInstance are the Machines of a pool.
@@ -25,7 +25,8 @@ type MachinesByInstance struct {
 // CountNodes counts the instances of a pool by their Nodes, by instance key, and returns the time until the next of them becomes available
 // without a further event; 0 if there is none. In a pool with Machines both must be ready: the Node, which changes first, and the
 // Machine, which has readiness gates of its own and may be being deleted.
-func CountNodes(pool *clusterv1.MachinePool, found map[string]*corev1.Node, machines MachinesByInstance, now time.Time) (status.Nodes, time.Duration) {
+func CountNodes(pool *clusterv1.MachinePool, found map[string]*corev1.Node, machines MachinesByInstance,
+	now time.Time) (status.Nodes, time.Duration) {
 	counted, next := status.Nodes{}, time.Duration(0)
 	versions := map[string]int32{}
 	settle := minReady(pool)

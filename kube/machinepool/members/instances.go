@@ -35,8 +35,8 @@ func DistinctInstances(providerIDs []string) []string {
 	return all
 }
 
-// SameInstances reports whether two lists name the same instances in any order. A list that names an instance twice differs from one that names
-// it once. Lists are nearly always equal without sorting.
+// SameInstances reports whether two lists name the same instances in any order. A list that names an instance twice differs from one that
+// names it once. Lists are nearly always equal without sorting.
 func SameInstances(a, b []string) bool {
 	if len(a) != len(b) {
 		return false
@@ -62,9 +62,9 @@ func ListedInstances(pool *clusterv1.MachinePool) map[string]bool {
 	return all
 }
 
-// UnclaimedInstances returns the provider IDs without those of instances that another pool of the cluster already lists, and describes the latter
-// with that pool. Admission rejects an instance in two lists, and two pools would manage one Node. Instances that the pool lists itself
-// stay. Pools that are being deleted do not count.
+// UnclaimedInstances returns the provider IDs without those of instances that another pool of the cluster already lists, and describes the
+// latter with that pool. Admission rejects an instance in two lists, and two pools would manage one Node. Instances that the pool lists
+// itself stay. Pools that are being deleted do not count.
 func UnclaimedInstances(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, providerIDs []string) (
 	unclaimed, elsewhere []string, err error) {
 	cluster := client.ObjectKey{Namespace: pool.Namespace, Name: pool.Spec.ClusterName}

@@ -1,6 +1,6 @@
 // Package members finds the Machines of a MachinePool and the infrastructure machines that they represent, compares the instances that
-// provider IDs name, counts Nodes and Machines by state, decides which are up to date, and merges the metadata that the pool's template sets
-// with what other clients added. Only Reader reads; the rest is pure.
+// provider IDs name, counts Nodes and Machines by state, decides which are up to date, and merges the metadata that the pool's template
+// sets with what other clients added. Only Reader reads; the rest is pure.
 package members
 
 import (

@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // Orphans returns the Nodes that a pool has claimed and whose instances have left it, and the sorted names of those that are kept although

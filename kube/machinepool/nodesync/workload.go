@@ -13,9 +13,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // WatchName is the name of the controller's watch on the Nodes of each workload cluster.
@@ -54,7 +54,8 @@ type FoundNodes struct {
 
 // Find finds the Nodes of a pool's instances. An unreachable workload cluster is no error: the pool is woken when it is connected. A
 // cluster of nil is one that does not exist.
-func (c Connector) Find(ctx context.Context, pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Time) (FoundNodes, control.Result) {
+func (c Connector) Find(ctx context.Context, pool *clusterv1.MachinePool, cluster *clusterv1.Cluster,
+	now time.Time) (FoundNodes, control.Result) {
 	workload, unknown, err := c.Connect(ctx, pool, cluster)
 	if workload == nil {
 		found := FoundNodes{Unknown: unknown, Interrupted: err == nil && c.interrupted(ctx, cluster, now)}

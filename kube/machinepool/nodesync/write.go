@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/nodes"
-	"github.com/muster-project/muster/kube/control"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// UnsupportedBootstrap returns why a KubeadmConfig cannot be rendered for a Kubernetes version, nil if it can. The KubeadmConfig's own controller
-// reports this in its log only, and leaves the conditions of the KubeadmConfig unchanged.
+// UnsupportedBootstrap returns why a KubeadmConfig cannot be rendered for a Kubernetes version, nil if it can. The KubeadmConfig's own
+// controller reports this in its log only, and leaves the conditions of the KubeadmConfig unchanged.
 func UnsupportedBootstrap(ref clusterv1.ContractVersionedObjectReference, version string) *status.Cause {
 	if ref.APIGroup != bootstrapv1.GroupVersion.Group || ref.Kind != "KubeadmConfig" {
 		return nil

@@ -93,7 +93,8 @@ func (r ObjectReader) GetLive(ctx context.Context, gvk schema.GroupVersionKind, 
 }
 
 // List returns the objects of a kind in the cache that match the options.
-func (r ObjectReader) List(ctx context.Context, gvk schema.GroupVersionKind, options ...client.ListOption) ([]*unstructured.Unstructured, error) {
+func (r ObjectReader) List(ctx context.Context, gvk schema.GroupVersionKind,
+	options ...client.ListOption) ([]*unstructured.Unstructured, error) {
 	list := r.newList(gvk)
 	if err := r.Cached.List(ctx, list, options...); err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/control"
+	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
 // TakeOver makes the pool the controller of what was found, and labels the object with the name of the cluster. It returns what was found

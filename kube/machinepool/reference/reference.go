@@ -16,9 +16,9 @@ import (
 	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/status"
-	"github.com/muster-project/muster/kube/control"
 )
 
 // AfterMissingKind is the time until a kind that is not installed is looked up again: its installation wakes no pool.

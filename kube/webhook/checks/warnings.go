@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// WarningWebhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers write.
+// WarningWebhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers
+// write.
 func WarningWebhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
 	return admission.WithValidator(scheme, &warner[O]{warn: warn, asked: asked})
 }

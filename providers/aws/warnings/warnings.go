@@ -48,7 +48,7 @@ func machinePool(p *awsv1.AWSMachinePool) admission.Warnings {
 	spec := &p.Spec
 	c.rollout(spec)
 	c.template(&spec.AWSLaunchTemplate)
-	return admission.Warnings(c.List)
+	return admission.Warnings(c.Warnings)
 }
 
 // rollout are the warnings of the fields of a rollout.
@@ -103,7 +103,7 @@ func managed(p *awsv1.AWSManagedMachinePool) admission.Warnings {
 		"spec.updateConfig.force: pods that a disruption budget keeps from being evicted for fifteen minutes are lost with their machine")
 	c.When(spec.RemoteAccess != nil && spec.RemoteAccess.Public,
 		"spec.remoteAccess.public: opens SSH of every machine to 0.0.0.0/0")
-	return admission.Warnings(c.List)
+	return admission.Warnings(c.Warnings)
 }
 
 // deprecated are the fields that a launch template says better.

@@ -27,9 +27,9 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/control"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/watch"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
-	"github.com/muster-project/muster/kube/infrapool/scalewaymanaged"
 	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
 // ValidatePath is the path that is served, in the form of the ecosystem's.

@@ -1,4 +1,4 @@
-// Package allowed lets a driver ask a simulated Azure for what package cloud/azure/permissions allows and for nothing else, as a
+// Package allowed lets a driver ask a simulated Azure for what package providers/azure/permissions allows and for nothing else, as a
 // custom role would, and notes what was asked for.
 package allowed
 
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/muster-project/muster/cloud/azure/permissions"
+	"github.com/muster-project/muster/providers/azure/permissions"
 )
 
 // Role sends what the role allows. It is safe for concurrent use.

@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/providers/aws/permissions"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/wire"
-	adapter "github.com/muster-project/muster/kube/infrapool/aws"
+	adapter "github.com/muster-project/muster/providers/aws/awsmachinepool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/core"

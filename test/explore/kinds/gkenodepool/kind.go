@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/wire"
-	adapter "github.com/muster-project/muster/kube/infrapool/gcpmanaged"
+	adapter "github.com/muster-project/muster/providers/gcp/gcpmanaged"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"

@@ -11,7 +11,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/gcp/instancegroup"
-	adapter "github.com/muster-project/muster/kube/infrapool/gcp"
+	adapter "github.com/muster-project/muster/providers/gcp/gcpmachinepool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"

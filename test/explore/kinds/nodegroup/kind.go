@@ -14,7 +14,7 @@ import (
 	driver "github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/wire"
-	adapter "github.com/muster-project/muster/kube/infrapool/awsmanaged"
+	adapter "github.com/muster-project/muster/providers/aws/awsmanaged"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/sim/aws/autoscaling"

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/wire"
-	adapter "github.com/muster-project/muster/kube/infrapool/azure"
+	adapter "github.com/muster-project/muster/providers/azure/azuremachinepool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/compute"

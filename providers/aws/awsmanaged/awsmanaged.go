@@ -1,4 +1,4 @@
-// Package awsmanaged is what AWSManagedMachinePool adds to the reconciler of infrastructure objects.
+// Package awsmanaged adapts AWSManagedMachinePool to the reconciler of infrastructure objects.
 package awsmanaged
 
 import (

@@ -1,4 +1,4 @@
-// Package azuremanaged is what the kinds of AKS agent pools add to the reconciler of infrastructure objects: AzureManagedMachinePool, and
+// Package azuremanaged adapts the kinds of AKS agent pools to the reconciler of infrastructure objects: AzureManagedMachinePool, and
 // AzureASOManagedMachinePool, whose specification is a manifest of Azure Service Operator.
 package azuremanaged
 
@@ -12,12 +12,12 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
-	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
+	"github.com/muster-project/muster/providers/azure/azurestatus"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools,verbs=get;list;watch;update;patch

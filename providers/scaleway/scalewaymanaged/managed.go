@@ -1,4 +1,4 @@
-// Package scalewaymanaged is what ScalewayManagedMachinePool adds to the reconciler of infrastructure objects.
+// Package scalewaymanaged adapts ScalewayManagedMachinePool to the reconciler of infrastructure objects.
 package scalewaymanaged
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
-	"github.com/muster-project/muster/kube/infrapool/scalewayidentity"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=scalewaymanagedmachinepools,verbs=get;list;watch;update;patch

@@ -1,4 +1,4 @@
-package aws
+package awsmachinepool
 
 import (
 	"k8s.io/utils/ptr"

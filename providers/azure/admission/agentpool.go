@@ -1,6 +1,4 @@
-// Package agentpools admits the kinds of AKS agent pools: what one object does not show, such as the last System pool of a cluster, and
-// manifests that only Azure Service Operator could apply. Its webhooks are installed with the controllers of the kinds.
-package agentpools
+package admission
 
 import (
 	"context"

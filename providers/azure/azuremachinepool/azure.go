@@ -1,5 +1,5 @@
-// Package azure is what AzureMachinePool adds to the reconciler of infrastructure objects.
-package azure
+// Package azuremachinepool adapts AzureMachinePool to the reconciler of infrastructure objects.
+package azuremachinepool
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/azureidentity"
-	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/azure/azureidentity"
+	"github.com/muster-project/muster/providers/azure/azurestatus"
 )
 
 // The names that the ecosystem knows conditions by which all kinds have.

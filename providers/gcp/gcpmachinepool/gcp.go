@@ -1,5 +1,5 @@
-// Package gcp is what GCPMachinePool adds to the reconciler of infrastructure objects.
-package gcp
+// Package gcpmachinepool adapts GCPMachinePool to the reconciler of infrastructure objects.
+package gcpmachinepool
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/gcpidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/stored"
+	"github.com/muster-project/muster/providers/gcp/gcpidentity"
 )
 
 // The names that the ecosystem knows conditions by which all kinds have.

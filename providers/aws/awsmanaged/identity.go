@@ -4,8 +4,8 @@ import (
 	"context"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool/awsidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/providers/aws/awsidentity"
 )
 
 // identify follows the identityRef of the control plane.

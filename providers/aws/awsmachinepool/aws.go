@@ -1,5 +1,5 @@
-// Package aws is what AWSMachinePool adds to the reconciler of infrastructure objects.
-package aws
+// Package awsmachinepool adapts AWSMachinePool to the reconciler of infrastructure objects.
+package awsmachinepool
 
 import (
 	"fmt"

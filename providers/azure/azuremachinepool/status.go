@@ -1,10 +1,10 @@
-package azure
+package azuremachinepool
 
 import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/infrapool/azurestatus"
+	"github.com/muster-project/muster/providers/azure/azurestatus"
 )
 
 // Report writes the fields that the ecosystem knows.

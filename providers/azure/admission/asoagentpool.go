@@ -1,4 +1,4 @@
-package agentpools
+package admission
 
 import (
 	"context"

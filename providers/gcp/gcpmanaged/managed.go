@@ -1,4 +1,4 @@
-// Package gcpmanaged is what GCPManagedMachinePool adds to the reconciler of infrastructure objects.
+// Package gcpmanaged adapts GCPManagedMachinePool to the reconciler of infrastructure objects.
 package gcpmanaged
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
-	"github.com/muster-project/muster/kube/infrapool/gcpidentity"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/providers/gcp/gcpidentity"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=gcpmanagedmachinepools,verbs=get;list;watch;update;patch

@@ -1,4 +1,4 @@
-package aws
+package awsmachinepool
 
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
