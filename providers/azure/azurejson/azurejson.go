@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case errors.As(err, &refused):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
 		if last, _ := r.told.Swap(req.NamespacedName, refused.Cause); last != refused.Cause {
-			r.event(o, corev1.EventTypeWarning, refused.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
+			r.event(o, corev1.EventTypeWarning, refused.Cause.Reason, "Secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
 		}
 		return ctrl.Result{}, nil
 	case control.IsOnlyConflict(err):
@@ -230,11 +230,11 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 			return fmt.Errorf("write secret %s: %w", key, err)
 		}
 	}
-	r.event(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
+	r.event(o, corev1.EventTypeNormal, reasonWritten, "Secret %s holds the cloud provider's configuration", key.Name)
 	if want.password {
 		r.event(o, corev1.EventTypeWarning, reasonPassword,
-			"spec.identity is None: the password that the cloud provider asks Azure with lies on the disk of every "+
-				"machine; SystemAssigned and UserAssigned need none")
+			"The cloud provider's password for Azure lies on the disk of every machine, because spec.identity is None; "+
+				"SystemAssigned and UserAssigned need none")
 	}
 	return nil
 }
