@@ -34,16 +34,16 @@ type Target[S any] struct {
 	// AssumeOwned is true for a preview of an adoption: a group that carries no owner tag is observed as if it were the pool's. Nothing is
 	// ever started for such a target.
 	AssumeOwned bool
-	// KubernetesVersion that the machines should run, with the leading v; empty when the object names none.
+	// KubernetesVersion is the desired version of the machines, with the leading v; empty if the object names none.
 	KubernetesVersion string
 	// Bootstrap is the bootstrap data of new machines.
 	Bootstrap Bootstrap
 	// FailureDomains that the core object prefers; the specification's own zones come first.
 	FailureDomains []string
-	// Remembered are the look-ups that earlier observations resolved, as they were kept on the object.
+	// Remembered are the look-ups that earlier observations resolved, as they are stored on the object.
 	Remembered map[string]string
-	// Operations are the long-running operations that an earlier observation named, as they were kept on the object: hints to
-	// ask for the words of a failure, from which nothing else may be derived.
+	// Operations are the long-running operations that an earlier observation named, as they are stored on the object. They are hints for the
+	// error message of a failure; nothing else may be derived from them.
 	Operations []pool.Operation
 	// MaxAge is the maximum age of the observation. Zero requires a fresh one, and NoSharedCache one that shares no read with other pools.
 	// A driver's own writes always make older observations useless.
@@ -53,7 +53,7 @@ type Target[S any] struct {
 	ByEvent bool
 	// Search is for which other groups the observation looks: the pool's own does not exist, and the next step is to create it.
 	Search Search
-	// Deleting is true if the pool is being deleted: what no longer shows must be known to be gone before its object is let go.
+	// Deleting is true if the pool is being deleted: an object that no longer shows must be known to be gone before the pool is released.
 	Deleting bool
 	// Spec is the kind's own specification. It must not be changed.
 	Spec S
@@ -62,10 +62,10 @@ type Target[S any] struct {
 // AdoptedTemplate is the key of Target.Remembered under which the name of the launch template of an adopted group is kept.
 const AdoptedTemplate = pool.AdoptedKey + "-template"
 
-// NoSharedCache is the MaxAge of an observation that is wholly new.
+// NoSharedCache is the MaxAge of an observation that shares no read with other pools.
 const NoSharedCache time.Duration = -1
 
-// Search tells which groups of other names could be the pool's, so that none is created beside them.
+// Search selects the groups of other names that could be the pool's, so that no second one is created.
 type Search struct {
 	// Tagged are the groups whose tags name the pool's object, whatever their owner ID is: the object may have been applied again without
 	// the one that it had.

@@ -28,7 +28,7 @@ type loop struct {
 	want string
 }
 
-// loops are the rows of the table that was made by running that algorithm against a toy cloud.
+// loops returns the rows of the table. The outcomes of today's algorithm were measured against a toy cloud.
 func loops() []loop {
 	newest := func(d *Desired) { d.DeletePolicy = Newest }
 	skip := func(d *Desired) { d.SkipModel = true }

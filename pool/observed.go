@@ -58,11 +58,11 @@ type Observed struct {
 	// Versions are the templates that exist in the cloud, newest first: those that Muster created, and the user-managed ones that the group
 	// launches from or should.
 	Versions []Template
-	// Prerequisites names what the group needs beside its template and what is missing or not as it should be (a role of its
-	// machines and its policies), and what is ours to make.
+	// MissingPrerequisites names the prerequisites of the group (a role of its machines and its policies) that are missing or out of date, and
+	// that Muster creates.
 	MissingPrerequisites []string
-	// Leftovers names what Muster created and what is left when group and template are gone. It is read only while the pool is being
-	// deleted.
+	// Leftovers names the objects that Muster created and that are left when group and template are gone. It is read only while the pool is
+	// being deleted.
 	Leftovers []string
 	// InstancesBelow begins the provider IDs that the instances of a new group get, where there is no group and the cloud numbers instances
 	// anew in each group of a name; empty elsewhere.

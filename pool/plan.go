@@ -31,7 +31,7 @@ type Plan struct {
 	Forecast []Wave
 	// Budget bounds the rollout and every other step of Muster.
 	Budget Budget
-	// Rollout says how far the replacement of instances has come.
+	// Rollout is the progress of the replacement of instances.
 	Rollout Rollout
 }
 
@@ -59,7 +59,7 @@ type Budget struct {
 	// Desired is the number of machines that budgets are counted from: the pool's replicas, or the group's own size without the surge where
 	// an external autoscaler owns the size.
 	Desired int
-	// Available serve now: joined, Ready for as long as asked, not drained by us, not on their way out.
+	// Available is the number of machines that serve now: joined, Ready for MinReady, not drained by Muster and not terminating.
 	Available int
 	// MaxSurge and MaxUnavailable are the strategy's values for Desired, as numbers of machines.
 	MaxSurge, MaxUnavailable int
@@ -73,108 +73,103 @@ type Budget struct {
 	Surplus int
 }
 
-// RolloutState is a rollout in one word.
+// RolloutState is the state of a rollout.
 type RolloutState string
 
 // The states of a rollout.
 const (
 	// RolloutDone: no instance has to be replaced.
 	RolloutDone RolloutState = "Done"
-	// RolloutInProgress: instances are being replaced, by us or by the cloud.
+	// RolloutInProgress: instances are being replaced, by Muster or by the cloud.
 	RolloutInProgress RolloutState = "InProgress"
 	// RolloutHalted: new instances do not become Ready, so that no more are replaced.
 	RolloutHalted RolloutState = "Halted"
-	// RolloutPaused: the user asked to replace none for now.
+	// RolloutPaused: the user has paused replacements.
 	RolloutPaused RolloutState = "Paused"
-	// RolloutWaiting: the cloud's own roll has failed or was cancelled and is begun again after a pause, or something that
-	// it needs is missing.
+	// RolloutWaiting: a provider rollout failed or was cancelled and is started again after a pause, or something that it needs is missing.
 	RolloutWaiting RolloutState = "Waiting"
 	// RolloutNone: instances are stale, and nothing replaces them.
 	RolloutNone RolloutState = "None"
 )
 
-// Rollout says how far the replacement of instances has come.
+// Rollout is the progress of the replacement of instances.
 type Rollout struct {
 	State RolloutState
-	// Cause is why instances are replaced, or why none is, in one sentence with counts; zero when Done.
+	// Cause is the reason why instances are replaced, or why none is, with counts; zero if Done.
 	Cause Cause
 	// Left is the number of instances that are still to be replaced, Total the number of instances of the pool.
 	Left, Total int
 }
 
-// StepKind names one of the closed set of steps. A driver decides how a step is spelled, never when.
+// StepKind is one of the closed set of steps. A driver decides how a step is executed, never when.
 type StepKind string
 
 // The steps that a driver starts, and Drain, which the Kubernetes edge starts.
 const (
-	// PutTemplate makes a new version of the template with the wanted content; the first one makes the template. Where the
-	// template is a part of the group (Traits.InlineTemplate) it changes the group's own, and nothing else of the group.
+	// PutTemplate creates a version of the template with the wanted content; the first one creates the template. If the template is a part
+	// of the group (Traits.InlineTemplate), it changes that part and nothing else of the group.
 	PutTemplate StepKind = "PutTemplate"
-	// CreateGroup makes the group, with Size instances launched from Template, or from the template that it brings along
-	// (Traits.InlineTemplate).
+	// CreateGroup creates the group with Size instances launched from Template, or from its own template (Traits.InlineTemplate).
 	CreateGroup StepKind = "CreateGroup"
 	// Adopt writes the owner tags to the group that Observed.Unowned describes, in one call, and changes nothing else. What belongs to the
 	// group follows (Observed.MissingPrerequisites).
 	Adopt StepKind = "Adopt"
-	// UpdateGroup makes the fields named in Fields as the specification wants them; it never touches the size.
+	// UpdateGroup sets the fields named in Fields to their specified values. It never changes the size.
 	UpdateGroup StepKind = "UpdateGroup"
-	// Resize sets the group's size to Size. It never goes below what exists: instances that go are chosen by name. A group
-	// that has a maximum of its own below Size gets Size for its maximum in the same call.
+	// Resize sets the group's size to Size, never below the number of existing instances: instances to remove are named. If the group's own
+	// maximum is below Size, it is set to Size in the same call.
 	Resize StepKind = "Resize"
-	// Drain cordons the nodes of the instances in Targets and evicts what runs there.
+	// Drain cordons the nodes of the instances in Targets and evicts their pods.
 	Drain StepKind = "Drain"
-	// Undrain uncordons nodes that Muster cordoned and whose removal is not wanted any more.
+	// Undrain uncordons nodes that Muster cordoned and that are not to be removed any more.
 	Undrain StepKind = "Undrain"
 	// Remove terminates exactly the instances in Targets and lowers the group's size by their number in the same call.
 	Remove StepKind = "Remove"
-	// Replace terminates exactly the instances in Targets and leaves the group's size as it is, so that the group launches
-	// others in their place; in the place of one that was set aside it has done so already.
+	// Replace terminates exactly the instances in Targets and keeps the group's size, so that the group launches replacements. For instances
+	// in standby it has launched them already.
 	Replace StepKind = "Replace"
-	// EnterStandby takes the instances in Targets out of the group's count without stopping them, and leaves the group's size as
-	// it is, so that the group launches others in their place. They are seen as Aside until they are gone.
+	// EnterStandby takes the instances in Targets out of the group's count without stopping them and keeps the group's size, so that the group
+	// launches replacements. They are observed as Standby until they are gone.
 	EnterStandby StepKind = "EnterStandby"
-	// Apply changes, on the instances in Targets and without replacing them, what Instance.InPlaceDrift names: they get it as the
-	// group has it. They are of the wanted content, so that nothing else of them changes.
+	// Apply changes the fields that Instance.InPlaceDrift names on the instances in Targets, without replacing them, to the values of the
+	// group. The instances have the wanted content, so that nothing else of them changes.
 	Apply StepKind = "Apply"
-	// Protect keeps the cloud from choosing the instances in Targets when another client makes the group smaller. Muster's removals name
-	// them all the same.
+	// Protect protects the instances in Targets from an out-of-band scale-in. Muster's removals can still name them.
 	Protect StepKind = "Protect"
-	// Unprotect lets the cloud choose the instances in Targets again: an external autoscaler sizes the group, and could not scale it in
-	// otherwise.
+	// Unprotect removes that protection: an external autoscaler sizes the group, and could not scale it in otherwise.
 	Unprotect StepKind = "Unprotect"
 	// Release lets the cloud terminate the instances in Targets, which a lifecycle hook of Muster holds and which are drained.
 	Release StepKind = "Release"
 	// Renew asks the cloud to hold the instances in Targets longer, because their drain has not ended.
 	Renew StepKind = "Renew"
-	// StartProviderRollout has the cloud replace the instances in Targets with others that are launched from Template, and no other: one
+	// StartProviderRollout has the cloud replace the instances in Targets, and no others, with instances launched from Template. One
 	// that was launched from another version of the same content stays. ReplaceMatching is true if some of Targets were launched from
 	// Template itself. Where a cloud tells instances apart by more or less than that, its driver handles it.
 	StartProviderRollout StepKind = "StartProviderRollout"
-	// CancelProviderRollout ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
+	// CancelProviderRollout cancels the provider rollout named in Refs. Replacements that it has launched stay.
 	CancelProviderRollout StepKind = "CancelProviderRollout"
-	// DefaultTemplate makes the version named in Template the template's default, for clients that launch from it without saying
-	// from which version.
+	// DefaultTemplate makes the version named in Template the template's default, for clients that launch from it without naming a version.
 	DefaultTemplate StepKind = "DefaultTemplate"
 	// PruneTemplates deletes the template versions in Refs.
 	PruneTemplates StepKind = "PruneTemplates"
-	// DeleteGroup deletes the group with whatever instances it still holds.
+	// DeleteGroup deletes the group with the instances that it still has.
 	DeleteGroup StepKind = "DeleteGroup"
 	// DeleteTemplates deletes the template with all its versions.
 	DeleteTemplates StepKind = "DeleteTemplates"
-	// EnsurePrerequisites makes what Fields names as the group needs it: what Observed.Prerequisites says.
+	// EnsurePrerequisites creates or corrects the prerequisites that Fields names, from Observed.MissingPrerequisites.
 	EnsurePrerequisites StepKind = "EnsurePrerequisites"
-	// CleanUp deletes what Fields names: what Observed.Leftovers says.
+	// CleanUp deletes the objects that Fields names, from Observed.Leftovers.
 	CleanUp StepKind = "CleanUp"
 )
 
-// Step is the one thing that a pass does. It is begun, never waited for.
+// Step is the one action of a pass. It is started, and never waited for.
 type Step struct {
 	Kind StepKind
-	// Cause is why, for the condition, the event and the plan.
+	// Cause is the reason, for the condition, the event and the plan.
 	Cause Cause
 	// Targets are the instances concerned, each with its own cause.
 	Targets []InstanceRef
-	// Size is the group's size that CreateGroup and Resize ask for.
+	// Size is the group's size that CreateGroup and Resize request.
 	Size int
 	// Surge is the part of the group's size after this step that was added for a rollout, where an external autoscaler owns the size. A driver
 	// that can (Traits.RecordsSurge) records it beside the size and returns it as Group.Surge: in the same call if the cloud can do that,
@@ -191,9 +186,9 @@ type Step struct {
 	// Template is the Ref that CreateGroup, UpdateGroup and StartProviderRollout launch from, and that DefaultTemplate makes the default;
 	// Base is the newest version that PutTemplate saw before it, which makes its client token.
 	Template, Base string
-	// Fields are the drifted fields that UpdateGroup repairs, what EnsurePrerequisites makes, or what CleanUp deletes.
+	// Fields are the drifted fields that UpdateGroup repairs, the prerequisites of EnsurePrerequisites, or the leftovers of CleanUp.
 	Fields []string
-	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelProviderRollout ends.
+	// Refs are the template versions that PruneTemplates deletes, or the provider rollout that CancelProviderRollout cancels.
 	Refs []string
 }
 

@@ -120,13 +120,13 @@ type Result struct {
 	Duration time.Duration
 }
 
-// Hook is told about every request once it has ended. It must be safe for concurrent use, quick, and never fail.
+// Hook is called after every request. It must be safe for concurrent use, quick, and never fail.
 type Hook interface {
 	Done(c Call, r Result)
 }
 
-// Around is told when a request begins; what it gives is told when it has ended, and the request runs within the context. It
-// must be safe for concurrent use and quick.
+// Around is called before a request and returns the context of the request and a function that is called after it. Both must be safe for
+// concurrent use and quick.
 type Around func(ctx context.Context, c Call) (context.Context, func(Result))
 
 // Hooks are several hooks as one.
