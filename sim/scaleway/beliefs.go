@@ -42,6 +42,7 @@ func recorded() []evidence.Row {
 		evidence.Recorded("A cluster is pool_required again when its last pool is gone", "kapsule/pool-public-ip-disabled"),
 		evidence.Recorded("UpdateCluster puts a cluster into updating, also without a change", "kapsule/cluster-auto-upgrade"),
 		evidence.Recorded("The provider ID of a node is scaleway://instance/ZONE/SERVER, whose server has another ID", wait),
+		evidence.Recorded("Nodes join without user data", wait).Declared("sim.GroupBehavior.Bootstraps"),
 		evidence.Recorded("The types of Instances are listed by name, 50 in a page, with the number of all in the header X-Total-Count", wait),
 	}
 }
@@ -68,7 +69,8 @@ func documented() []evidence.Row {
 
 func assumed() []evidence.Row {
 	return []evidence.Row{
-		evidence.Assumed("A resize that is refused during an upgrade is answered with transient_state and current_state"),
+		evidence.Assumed("A resize that is refused during an upgrade is answered with transient_state and current_state").
+			Switch(RefusesOtherwise, "precondition_failed"),
 		evidence.Assumed("Machines that can't be created put the pool into warning with error_message").
 			Switch(ShowsFailedNodes, "nodes with the status creation_error and error_message"),
 		evidence.Assumed("Pools can be changed while their cluster is created or updated").
@@ -79,16 +81,23 @@ func assumed() []evidence.Row {
 			Switch(IgnoresSize, "ignored"),
 		evidence.Assumed("A node that can't be drained is deleted after 10 minutes").
 			Switch(WaitsForDrains, "kept until it is drained"),
-		evidence.Assumed("Nodes join without user data").Declared("sim.GroupBehavior.Bootstraps"),
-		evidence.Assumed("UpgradePool is refused with transient_state while the pool scales"),
-		evidence.Assumed("A pool whose nodes do not become Ready within 15 minutes is in warning"),
-		evidence.Assumed("A size beyond that of the cluster type is refused with quotas_exceeded"),
-		evidence.Assumed("max_unavailable 0 with max_surge 0 is refused"),
+		evidence.Assumed("UpgradePool is refused with transient_state while the pool scales").
+			Switch(UpgradesScaling, "accepted"),
+		evidence.Assumed("A pool whose nodes do not become Ready within 15 minutes is in warning").
+			Switch(ScalesOn, "it is scaling until they do"),
+		evidence.Assumed("A size beyond that of the cluster type is refused with quotas_exceeded").
+			Switch(InvalidSize, "invalid_arguments"),
+		evidence.Assumed("max_unavailable 0 with max_surge 0 is refused").
+			Switch(TakesZeroPolicy, "accepted: an upgrade adds one node at a time"),
 		evidence.Assumed("A size outside of the bounds of the autoscaler is moved into them").
 			Switch(LeavesSize, "left as it is"),
-		evidence.Assumed("A page has 50 items by default and 100 at most"),
-		evidence.Assumed("Members that the service does not know are ignored"),
-		evidence.Assumed("Refusals have the status 400, 401, 403, 404, 409, 412, 423 or 503, by their type; too many requests have 429"),
-		evidence.Assumed("The size of a pool of external nodes is the number of those that have registered"),
+		evidence.Assumed("A page has 50 items by default and 100 at most").
+			Switch(SmallPages, "20 by default and at most"),
+		evidence.Assumed("Members that the service does not know are ignored").
+			Switch(RefusesUnknown, "refused with invalid_arguments"),
+		evidence.Assumed("Refusals have the status 400, 401, 403, 404, 409, 412, 423 or 503, by their type; too many requests have 429").
+			Switch(PlainStatuses, "400, except for 404 and 429"),
+		evidence.Assumed("The size of a pool of external nodes is the number of those that have registered").
+			Switch(ExternalSizeStays, "0"),
 	}
 }

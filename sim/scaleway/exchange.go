@@ -1,6 +1,7 @@
 package scaleway
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -78,6 +79,9 @@ func (x *exchange) reply(w http.ResponseWriter, out any, err error) {
 	if err != nil {
 		e := toError(err)
 		status, code, out = e.Status, e.Type, e.body()
+		if e.More != nil && status != http.StatusNotFound && x.cloud.options.Switches.On(PlainStatuses) {
+			status = http.StatusBadRequest
+		}
 		if e.After > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(e.After.Seconds())))
 		}
@@ -177,14 +181,20 @@ func matches(pattern, path string) (map[string]string, bool) {
 	return vars, true
 }
 
-// decode reads the body of a request. Members that the service does not know are ignored.
+// decode reads the body of a request.
 func (x *exchange) decode(into any) error {
 	if len(x.Body) == 0 {
 		return nil
 	}
-	err := json.Unmarshal(x.Body, into)
+	body := json.NewDecoder(bytes.NewReader(x.Body))
+	if _, pool := into.(*poolBody); pool && x.cloud.options.Switches.On(RefusesUnknown) {
+		body.DisallowUnknownFields()
+	}
+	err := body.Decode(into)
 	var kind *json.UnmarshalTypeError
 	switch {
+	case err != nil && strings.Contains(err.Error(), "unknown field"):
+		return invalid("body", "unknown", err.Error())
 	case errors.As(err, &kind):
 		return invalid(kind.Field, "format", "a value of another type is expected")
 	case err != nil:

@@ -18,7 +18,9 @@ func (w *region) open(c *managed.Cluster, p *managed.Pool, resize bool) error {
 		return locked("cluster", c.Key)
 	case status == "locked":
 		return locked("pool", idOf(p))
-	case status == "deleting", resize && (status == "upgrading" || w.Switches.On(BusyPools) && status == "scaling"):
+	case resize && status == "upgrading" && w.Switches.On(RefusesOtherwise):
+		return precondition("the pool is being upgraded")
+	case status == "deleting", resize && (status == "upgrading" || w.Switches.On(BusyPools) && status == "scaling" && p.Op != ""):
 		return transient("pool", idOf(p), status)
 	case cluster == "deleting", w.Switches.On(BusyClusters) && (cluster == "creating" || cluster == "updating"):
 		return transient("cluster", c.Key, cluster)
@@ -68,10 +70,11 @@ func upgradePool(x *exchange, w *region, c *managed.Cluster, p *managed.Pool) (a
 	if body.Version != c.Goal {
 		return nil, invalid("version", "constraint", fmt.Sprintf("version %q is not that of the cluster, %s", body.Version, c.Goal))
 	}
-	if err := w.open(c, p, true); err != nil {
+	if err := w.open(c, p, false); err != nil {
 		return nil, err
 	}
-	if status := w.poolStatus(p); status == "scaling" {
+	status := w.poolStatus(p)
+	if status == "upgrading" || status == "scaling" && !w.Switches.On(UpgradesScaling) {
 		return nil, transient("pool", idOf(p), status)
 	}
 	next := p.Spec

@@ -122,12 +122,15 @@ func onNode(run func(*exchange, *region, *managed.Pool, *node) (any, error)) fun
 	}
 }
 
-// Sizes of pages: the default and the largest.
-const pageDefault, pageMost = 50, 100
+// Sizes of pages: the default and the largest, and both of small pages.
+const pageDefault, pageMost, pageSmall = 50, 100, 20
 
 // page returns the page of a list that a request asks for, with the number of all items.
 func (x *exchange) page(w *region, name string, all []document.Object) (any, error) {
-	size, number := pageDefault, 1
+	size, most, number := pageDefault, pageMost, 1
+	if w.Switches.On(SmallPages) {
+		size, most = pageSmall, pageSmall
+	}
 	for argument, into := range map[string]*int{"page_size": &size, "page": &number} {
 		if v := x.Query.Get(argument); v != "" {
 			n, err := strconv.Atoi(v)
@@ -137,7 +140,7 @@ func (x *exchange) page(w *region, name string, all []document.Object) (any, err
 			*into = n
 		}
 	}
-	if size = min(size, pageMost); w.PageLimit > 0 {
+	if size = min(size, most); w.PageLimit > 0 {
 		size = min(size, w.PageLimit)
 	}
 	from := min((number-1)*size, len(all))

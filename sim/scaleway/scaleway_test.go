@@ -284,7 +284,47 @@ func TestBehaviors(t *testing.T) {
 		"LeavesSize": {sim.Switches{scaleway.LeavesSize}, func(k *client) {
 			k.want("the size", 1, k.patch(doc{"autoscaling": true, "min_size": 2, "max_size": 3})["size"])
 		}},
+		"RefusesOtherwise": {sim.Switches{scaleway.RefusesOtherwise}, func(k *client) {
+			k.upgradeCluster()
+			k.refused("precondition_failed", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 3})
+		}},
+		"UpgradesScaling": {sim.Switches{scaleway.UpgradesScaling}, func(k *client) {
+			k.patch(doc{"size": 2})
+			k.ok(http.MethodPost, at+"/pools/"+k.pool+"/upgrade", doc{"version": "1.34.6"})
+		}},
+		"ScalesOn": {sim.Switches{scaleway.ScalesOn}, func(k *client) {
+			if err := k.Faults().Add(sim.Fault{Kind: sim.NeverBoots, Times: 1}); err != nil {
+				k.Fatal(err)
+			}
+			k.patch(doc{"size": 2})
+			pass(40 * time.Minute)
+			k.want("the pool", []any{"scaling", nil}, []any{k.is("status"), k.is("error_message")})
+		}},
+		"InvalidSize": {sim.Switches{scaleway.InvalidSize}, func(k *client) {
+			k.refused("invalid_arguments", http.MethodPatch, at+"/pools/"+k.pool, doc{"size": 1000})
+		}},
+		"TakesZeroPolicy": {sim.Switches{scaleway.TakesZeroPolicy}, func(k *client) {
+			k.patch(doc{"upgrade_policy": doc{"max_unavailable": 0, "max_surge": 0}})
+		}},
+		"SmallPages": {sim.Switches{scaleway.SmallPages}, func(k *client) {
+			k.patch(doc{"size": 25})
+			pass(time.Minute)
+			k.want("nodes of a page", 20, len(k.nodes()))
+		}},
+		"RefusesUnknown": {sim.Switches{scaleway.RefusesUnknown}, func(k *client) {
+			k.refused("invalid_arguments", http.MethodPatch, at+"/pools/"+k.pool, doc{"colour": "red"})
+		}},
+		"PlainStatuses": {sim.Switches{scaleway.PlainStatuses}, func(k *client) {
+			k.patch(doc{"size": 2})
+			if status, is := k.ask(http.MethodPost, at+"/pools/"+k.pool+"/upgrade", doc{"version": "1.34.6"}); status != http.StatusBadRequest {
+				k.Errorf("want the status 400, got %d %v", status, is)
+			}
+			if status, is := k.ask(http.MethodGet, at+"/pools/none", nil); status != http.StatusNotFound {
+				k.Errorf("want the status 404, got %d %v", status, is)
+			}
+		}},
 		"none": {nil, func(k *client) {
+			k.patch(doc{"colour": "red"})
 			k.want("the size", 2, k.patch(doc{"autoscaling": true, "min_size": 2, "max_size": 3})["size"])
 			k.want("the size", 3, k.patch(doc{"size": 3})["size"])
 			k.patch(doc{"autoscaling": false, "size": 1})
@@ -303,6 +343,14 @@ func TestBehaviors(t *testing.T) {
 			})
 		})
 	}
+}
+
+// upgradeCluster begins to upgrade the cluster and its pools.
+func (k *client) upgradeCluster() {
+	k.Helper()
+	k.ok(http.MethodPost, at+"/clusters/"+k.cluster+"/upgrade", doc{"version": "1.35.3", "upgrade_pools": true})
+	pass(70 * time.Second)
+	k.want("the pool", "upgrading", k.is("status"))
 }
 
 // noCapacity asks for a second node that there is no machine for.

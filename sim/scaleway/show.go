@@ -18,6 +18,8 @@ func (w *region) poolStatus(p *managed.Pool) string {
 		return "locked"
 	case p.State == managed.Deleting:
 		return "deleting"
+	case w.scalesOn(p):
+		return "scaling"
 	case w.trouble(p) != nil:
 		return "warning"
 	case p.Op == "":
@@ -26,6 +28,11 @@ func (w *region) poolStatus(p *managed.Pool) string {
 		return "upgrading"
 	}
 	return "scaling"
+}
+
+// scalesOn reports whether a pool whose nodes did not become Ready is shown as if they were still expected.
+func (w *region) scalesOn(p *managed.Pool) bool {
+	return p.Lacking == nil && p.Failure != nil && w.Switches.On(ScalesOn)
 }
 
 // renewed returns how many machines of a pool run that are what the pool is to be.
@@ -52,16 +59,20 @@ func (w *region) showPool(c *managed.Cluster, p *managed.Pool) document.Object {
 	out := document.Copied(p.Doc)
 	delete(out, "locked")
 	var message any
-	if f := w.trouble(p); f != nil {
+	if f := w.trouble(p); f != nil && !w.scalesOn(p) {
 		message = f.Message
 	}
 	taints := slices.Clone(p.Taints)
 	if (w.reads)%2 == 1 {
 		slices.Reverse(taints)
 	}
+	size := p.Count
+	if p.Type == external && w.Switches.On(ExternalSizeStays) {
+		size = 0
+	}
 	maps.Copy(out, document.Object{
 		"region": c.Doc["region"], "cluster_id": c.Key, "created_at": at(p.Created), "updated_at": at(p.Updated), "name": p.Name,
-		"status": w.poolStatus(p), "version": p.Version, "node_type": p.Type, "autoscaling": p.Autoscaled, "size": p.Count, "min_size": p.Min,
+		"status": w.poolStatus(p), "version": p.Version, "node_type": p.Type, "autoscaling": p.Autoscaled, "size": size, "min_size": p.Min,
 		"max_size": p.Max, "labels": maps.Clone(p.Labels),
 		"upgrade_policy": document.Object{"max_unavailable": managed.Share(p.Missing, 0), "max_surge": managed.Share(p.Surge, 0)},
 		"taints":         listOf(taints), "error_message": message,

@@ -151,7 +151,7 @@ func change(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec, 
 	switch {
 	case next.Autoscaled && (next.Min > next.Max || next.Max == 0):
 		return invalid("max_size", "constraint", fmt.Sprintf("bounds %d and %d are not possible", next.Min, next.Max))
-	case next.Surge == "0" && next.Missing == "0":
+	case next.Surge == "0" && next.Missing == "0" && !w.Switches.On(TakesZeroPolicy):
 		return invalid("upgrade_policy", "constraint", "max_unavailable and max_surge can't both be 0")
 	}
 	return room(w, c, p, next)
@@ -193,6 +193,9 @@ func (b poolBody) keep(doc document.Object) {
 func room(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec) error {
 	more := next.Count - p.Count
 	if most := maxNodes(clusterText(c, "type")); more > 0 && w.size(c)+more > most {
+		if w.Switches.On(InvalidSize) {
+			return invalid("size", "constraint", fmt.Sprintf("a cluster of this type has %d nodes at most", most))
+		}
 		return quotaExceeded("k8s_nodes", most, w.size(c))
 	}
 	quota, bounded := w.options.Quota[next.Type]

@@ -113,12 +113,17 @@ func (d *desired) caveats(t target, is *k8s.Pool) []pool.Cause {
 	return nil
 }
 
-// upgradeAgain is after how long an upgrade is tried again that waits for a resize.
-const upgradeAgain = 10 * time.Second
+const (
+	// upgradeAgain is after how long an upgrade is tried again that waits for a resize.
+	upgradeAgain = 10 * time.Second
+	// scalingLimit is how long after the last change of a pool an upgrade waits for its nodes. Those that do not come by then may never do,
+	// and Kapsule need not show that: an upgrade that replaces them is requested, and Kapsule decides.
+	scalingLimit = 15 * time.Minute
+)
 
-// scaling is why an upgrade waits; nil if it does not. Kapsule refuses to upgrade a pool that it resizes.
-func (r poolRead) scaling() error {
-	if r.pool.Status != k8s.PoolStatusScaling {
+// scaling returns why an upgrade waits; nil if it does not. Kapsule refuses to upgrade a pool that it resizes.
+func (r poolRead) scaling(now time.Time) error {
+	if r.pool.Status != k8s.PoolStatusScaling || now.Sub(r.ours(r.pool.UpdatedAt)) >= scalingLimit {
 		return nil
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "PoolScaling", After: upgradeAgain,

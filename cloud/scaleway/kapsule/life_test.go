@@ -73,6 +73,27 @@ func TestUpgradeWaitsForResize(t *testing.T) {
 	})
 }
 
+// TestUpgradeOfPoolThatScalesOn: nodes that never become Ready hold an upgrade back for a limited time, also where Kapsule does not show that
+// they will not come.
+func TestUpgradeOfPoolThatScalesOn(t *testing.T) {
+	inWorld(t, scaleway.Options{Switches: sim.Switches{scaleway.ScalesOn, scaleway.UpgradesScaling}}, func(w *world) {
+		w.create(1)
+		w.upgradeCluster(newer)
+		w.target.KubernetesVersion = newer
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NeverBoots, Times: 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.start(domain.Step{Kind: domain.Resize, Size: 2})
+		sent := w.sent(func() { w.observe(); w.start(domain.Step{Kind: domain.StartProviderRollout}) })
+		if !slices.Contains(sent, "UpgradePool") {
+			t.Errorf("want the upgrade requested, got %v", sent)
+		}
+		if o := w.observe(); len(o.Instances) != 2 || !o.Instances[1].Template.Same(o.Wanted) {
+			t.Errorf("want both nodes upgraded, got %+v", o.Instances)
+		}
+	})
+}
+
 // TestUpgradeSurge: an upgrade adds a node before it takes one, unless the specification asks otherwise; that is told.
 func TestUpgradeSurge(t *testing.T) {
 	inWorld(t, scaleway.Options{}, func(w *world) {

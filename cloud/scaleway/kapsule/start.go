@@ -232,7 +232,7 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if err != nil || !want.upgrades() || w.memory.read.upgrading() {
 		return err
 	}
-	if err := w.memory.read.scaling(); err != nil {
+	if err := w.memory.read.scaling(w.now); err != nil {
 		return err
 	}
 	if err := w.readDocument(ctx, 0, &w.memory.read); err != nil {
