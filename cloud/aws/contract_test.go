@@ -27,6 +27,11 @@ func TestLongContractCanFail(t *testing.T) {
 	suite().RunMistakes(t)
 }
 
+func TestLongContractWithEachSwitch(t *testing.T) {
+	long.Only(t)
+	suite().RunEachSwitch(t)
+}
+
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
 		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {

@@ -146,7 +146,8 @@ func pages[S any](p player[S]) {
 	p.fault(sim.Fault{Kind: sim.NoCapacity})
 	p.start(searching, pool.Step{Kind: pool.Resize, Size: sizeLarge})
 	settle()
-	if o := p.observe(searching); len(o.Issues) == 0 {
+	// With another answer a cloud may leave the size to its autoscaler: then no machine is missing.
+	if o := p.observe(searching); len(o.Issues) == 0 && (len(p.suite.on) == 0 || o.Group.Size == sizeLarge) {
 		p.Fatalf("want an issue, got none")
 	}
 	samePages(p, "machines missing", searching)

@@ -43,10 +43,11 @@ func (s Suite[S]) RunEachSwitch(t *testing.T) {
 			continue
 		}
 		for _, one := range slices.Compact(slices.Sorted(slices.Values(s.Switches))) {
-			s.on = sim.Switches{one}
+			alone := s
+			alone.on = sim.Switches{one}
 			t.Run(c.Name+", "+string(one), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { s.Play(t, c) })
+				synctest.Test(t, func(t *testing.T) { alone.Play(t, c) })
 			})
 		}
 	}

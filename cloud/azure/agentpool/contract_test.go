@@ -27,6 +27,11 @@ func TestLongContractCanFail(t *testing.T) {
 	suite().RunMistakes(t)
 }
 
+func TestLongContractWithEachSwitch(t *testing.T) {
+	long.Only(t)
+	suite().RunEachSwitch(t)
+}
+
 // TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
 func TestContractOfVMs(t *testing.T) {
 	if testing.Short() {

@@ -32,6 +32,11 @@ func TestLongContractCanFail(t *testing.T) {
 	suite(zone).RunMistakes(t)
 }
 
+func TestLongContractWithEachSwitch(t *testing.T) {
+	long.Only(t)
+	suite(zone).RunEachSwitch(t)
+}
+
 func suite(zones ...string) cloudtest.Suite[specification] {
 	return cloudtest.Suite[specification]{
 		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
