@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/api/common"
@@ -107,16 +108,34 @@ func (p *pool) driver(base http.RoundTripper) cloud.Driver[*scalewayv1.ManagedMa
 	return d
 }
 
+// sizing is what a request asks of the size of a pool.
+type sizing struct {
+	Size        *int
+	Autoscaling *bool
+	MaxSize     *int `json:"max_size"`
+}
+
+// takes reports whether the request has Kapsule choose nodes to delete: its size is below the nodes, or its maximum below the size that the
+// autoscaler gave the pool, which Kapsule brings within the bounds.
+func (s sizing) takes(g *sim.Group) bool {
+	switch {
+	case g == nil:
+		return false
+	case s.Size != nil && *s.Size < len(g.Staying()):
+		return true
+	}
+	return ptr.Deref(s.Autoscaling, g.Autoscaled) && s.MaxSize != nil && *s.MaxSize < g.Size
+}
+
 // asked returns what a request asks for and the nodes that it names: all of them where Kapsule chooses.
 func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
-	var sent struct{ Size *int }
+	var sent sizing
 	_ = json.Unmarshal(body, &sent) // a request without a body names nothing
 	text = strings.Join([]string{req.Method, req.URL.Path, string(body)}, " ")
-	g, parts := p.world.Group.Now(), strings.Split(req.URL.Path, "/")
-	switch {
+	switch parts := strings.Split(req.URL.Path, "/"); {
 	case req.Method == http.MethodDelete && parts[len(parts)-2] == "nodes":
 		return text, parts[len(parts)-1:], nil
-	case req.Method == http.MethodDelete, g != nil && sent.Size != nil && *sent.Size < len(g.Staying()):
+	case req.Method == http.MethodDelete, sent.takes(p.world.Group.Now()):
 		return text, nil, nil
 	}
 	return text, []string{}, nil

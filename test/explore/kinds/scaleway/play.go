@@ -53,6 +53,9 @@ func golden() []script.Scenario {
 			Pods: 2, Speed: 5}
 		return s.With(events...)
 	}
+	autoscaled := at("maximum below the autoscaler's size", script.Event{What: script.Bounds, N: 1, At: time.Minute},
+		script.Event{What: script.GroupEdit, N: 2, M: 1, At: 2 * time.Minute}, script.Event{What: script.Autoscaler, N: 2, At: 6 * time.Minute})
+	autoscaled.External, autoscaled.Replicas = true, 4
 	return []script.Scenario{
 		at("create"),
 		at("scale in and out again", script.Event{What: script.Replicas, N: 1}, script.Event{What: script.Replicas, N: 4, At: 4 * time.Second}),
@@ -60,6 +63,7 @@ func golden() []script.Scenario {
 		at("labels, taints and tags", script.Event{What: script.GroupEdit, M: 1}, script.Event{What: script.GroupEdit, N: 1, M: 1},
 			script.Event{What: script.GroupEdit, N: 2, M: 2}),
 		at("deletion", script.Event{What: script.Delete}),
+		autoscaled,
 	}
 }
 
