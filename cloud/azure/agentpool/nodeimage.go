@@ -85,6 +85,12 @@ func (r clusterRead) lacksImageAlone(w wanted) bool {
 	return older
 }
 
+// leavesBehind reports whether machines have another version or size than the agent pool, which is as wanted, although the last operation
+// on it has ended well.
+func (r clusterRead) leavesBehind(w wanted) bool {
+	return !r.pool.gaveUp() && w.launched.renewed().template().Same(w.next.template()) && r.percent(w.launched) < allPercent
+}
+
 // checkImage refuses a node image that AKS has not released for the agent pool: an upgrade leads to its newest one.
 func (t target) checkImage(ctx context.Context, c *session.Session, asked nodeImage) error {
 	reply, err := c.Resource(ctx, session.ResourceRequest{

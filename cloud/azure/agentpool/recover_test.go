@@ -109,13 +109,17 @@ func TestAbortedRolloutIsResumed(t *testing.T) {
 		"at once":                 func(*world) error { return nil },
 		"after another operation": func(w *world) error { return w.cloud.AKS.TagPool(clusterName+"/"+poolName, "theirs", "hand") },
 	} {
-		t.Run(name, func(t *testing.T) { abortedRolloutIsResumed(t, after) })
+		t.Run(name, func(t *testing.T) { abortedRolloutIsResumed(t, nil, 1, after) })
+		t.Run(name+", where the same request resumes nothing", func(t *testing.T) {
+			abortedRolloutIsResumed(t, sim.Switches{containerservice.ResumesNot}, 2, after)
+		})
 	}
 }
 
-func abortedRolloutIsResumed(t *testing.T, after func(*world) error) {
+// abortedRolloutIsResumed holds that a rollout that was aborted has ended well after some requests.
+func abortedRolloutIsResumed(t *testing.T, on sim.Switches, requests int, after func(*world) error) {
 	t.Helper()
-	inWorld(t, func(w *world) {
+	inWorldOf(t, on, func(w *world) {
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
 		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
 		roll := pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}
@@ -134,10 +138,12 @@ func abortedRolloutIsResumed(t *testing.T, after func(*world) error) {
 			w.Fatal(err)
 		}
 		settle()
-		w.observe()
-		w.start(roll)
-		settle()
-		settle()
+		for range requests {
+			w.observe()
+			w.start(roll)
+			settle()
+			settle()
+		}
 		o := w.observe()
 		if o.ProviderRollout != nil || len(o.Instances) != 3 {
 			w.Errorf("want the rollout ended, got %+v with %d machines", o.ProviderRollout, len(o.Instances))

@@ -120,8 +120,7 @@ func (w *writer) change(ctx context.Context, effects ...fields.Effect) error {
 			wanted[name] = value
 		}
 	}
-	resumes := slices.Contains(effects, fields.Rolls) && w.memory.read.percent(want.launched) < allPercent
-	if len(body.Differing(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
+	if len(body.Differing(wanted, is.properties)) == 0 && !is.gaveUp() {
 		return nil
 	}
 	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {
@@ -135,7 +134,8 @@ func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
 }
 
 // startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or
-// was aborted is resumed by the same request, whatever AKS has done to the agent pool since.
+// was aborted is requested again. AKS may take that for a request that changes nothing, and it may have done something else to the agent
+// pool since: machines that are left behind when its last operation has ended well are replaced by an upgrade of the node image.
 func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if _, err := w.there(); err != nil {
 		return err
@@ -144,10 +144,13 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	if w.memory.read.lacksImageAlone(want) {
+	image := w.memory.read.lacksImageAlone(want)
+	if image {
 		if err := w.t.checkImage(ctx, w.c, want.image); err != nil {
 			return err
 		}
+	}
+	if image || w.memory.read.leavesBehind(want) {
 		if err := w.unchanged(ctx); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func Beliefs() []evidence.Row {
 		evidence.Assumed("The deletion of an agent pool that does not exist is answered with 204").Switch(AbsentNotFound, "404 NotFound"),
 		evidence.Assumed("A machine keeps its ID and its name when an upgrade reimages it").
 			Switch(RenewsMachines, "it is deleted, and another one is created"),
-		evidence.Assumed("A PUT without changes resumes an upgrade that failed"),
+		evidence.Assumed("A PUT without changes resumes an upgrade that failed").Switch(ResumesNot, "it ends, and the nodes stay as they are"),
 		evidence.Recorded("Labels of a request replace all those of the agent pool; without labels it shows no member nodeLabels",
 			"Azure/azure-cli: test_aks_nodepool_update_label_msi"),
 		evidence.Observed("Tags of a request replace all those of the agent pool",

@@ -247,7 +247,7 @@ func (w *agentPools) changing(c *Cluster, p *Pool, next document.Object, to stri
 		return stateUpgrading
 	case !document.Same(p.Doc["count"], next["count"]):
 		return stateScaling
-	case document.Same(p.Doc, next) && w.unfinished(c, p):
+	case document.Same(p.Doc, next) && !w.core.Switches.On(ResumesNot) && w.unfinished(c, p):
 		return stateUpgrading
 	}
 	return stateUpdating

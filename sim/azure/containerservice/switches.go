@@ -31,6 +31,8 @@ const (
 	AbsentNotFound sim.Switch = "aks.AbsentNotFound"
 	// RenewsMachines deletes the machines that an upgrade has drained, and creates others, instead of reimaging them.
 	RenewsMachines sim.Switch = "aks.RenewsMachines"
+	// ResumesNot lets a request that changes nothing end without resuming an upgrade that failed.
+	ResumesNot sim.Switch = "aks.ResumesNot"
 )
 
 // conditions holds a request to the conditions of its headers, where objects have an eTag.
