@@ -73,8 +73,8 @@ func TestUpgradeWaitsForResize(t *testing.T) {
 	})
 }
 
-// TestUpgradeOfPoolThatScalesOn: nodes that never become Ready hold an upgrade back for a limited time, also where Kapsule does not show that
-// they will not come.
+// TestUpgradeOfPoolThatScalesOn: nodes that never become Ready hold an upgrade back for a limited time, also where Kapsule does not show
+// that they will not come.
 func TestUpgradeOfPoolThatScalesOn(t *testing.T) {
 	inWorld(t, scaleway.Options{Switches: sim.Switches{scaleway.ScalesOn, scaleway.UpgradesScaling}}, func(w *world) {
 		w.create(1)
