@@ -44,7 +44,11 @@ func findingsOf(t *testing.T) *findings {
 		parts[k] = "^" + regexp.QuoteMeta(part) + "$"
 	}
 	run := strings.Join(parts, "/")
-	return &findings{run: run, seed: *first, replay: fmt.Sprintf("go test ./test/explore -run '%s' -seed %d", run, *first)}
+	replay := fmt.Sprintf("go test ./test/explore -run '%s' -seed %d", run, *first)
+	if *extras {
+		replay += " -extra"
+	}
+	return &findings{run: run, seed: *first, replay: replay}
 }
 
 func (f *findings) add(format string, args ...any) {
@@ -132,6 +136,9 @@ func (b *base) fails(ctx context.Context, cache string, f *findings) (bool, erro
 	args := []string{"-test.v", "-test.run", f.run, "-seed", strconv.FormatUint(f.seed, 10)}
 	if *kind != "" {
 		args = append(args, "-kind", *kind)
+	}
+	if *extras {
+		args = append(args, "-extra")
 	}
 	cmd := exec.CommandContext(ctx, b.binary, args...)
 	cmd.Dir = b.folder

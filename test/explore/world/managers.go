@@ -50,8 +50,10 @@ func (g *managers) start() *process {
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	for _, m := range w.members {
 		p.controllers = append(p.controllers,
-			&controller{of: m, name: "machinepool" + script.Suffix(m.at), request: ctrl.Request{NamespacedName: m.poolKey}, reconcile: core.Reconcile},
-			&controller{of: m, infra: true, name: strings.ToLower(w.Objects.kind) + script.Suffix(m.at), request: ctrl.Request{NamespacedName: m.key},
+			&controller{of: m, name: "machinepool" + script.Suffix(m.at), request: ctrl.Request{NamespacedName: m.poolKey},
+				reconcile: core.Reconcile},
+			&controller{of: m, infra: true, name: strings.ToLower(w.Objects.kind) + script.Suffix(m.at),
+				request:   ctrl.Request{NamespacedName: m.key},
 				reconcile: infra})
 	}
 	p.all()
