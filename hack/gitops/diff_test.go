@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
-	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/seed"
 )
 
@@ -126,7 +126,7 @@ func manifests(t *testing.T) []*unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud()}, Simulated: []string{"aws"}}.Variables()
+	account := seed.Accounts{Known: []seed.Cloud{awsstandin.Seed()}, Simulated: []string{"aws"}}.Variables()
 	parsed, err := seed.Parse(sources, seed.FromMap(account))
 	if err != nil {
 		t.Fatal(err)

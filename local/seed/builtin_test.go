@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
-	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/seed"
 )
 
-var known = []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}
+var known = []seed.Cloud{awsstandin.Seed(), azurestandin.Seed()}
 
 var account, both = seed.Accounts{Known: known, Simulated: []string{"aws"}},
 	seed.Accounts{Known: known, Simulated: []string{"aws", "azure"}}

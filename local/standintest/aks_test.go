@@ -22,7 +22,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/local/clouds/azure/aks"
 	"github.com/muster-project/muster/local/clouds/azure/aks/agentpool"
-	"github.com/muster-project/muster/local/clouds/azure/kinds"
+	"github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/sim"
@@ -32,7 +32,7 @@ import (
 
 // aksKind is a family of kinds for AKS.
 type aksKind struct {
-	standin
+	service
 
 	aks  aks.Kind
 	pool schema.GroupVersionKind
@@ -40,13 +40,13 @@ type aksKind struct {
 
 func aksManaged() aksKind {
 	return aksKind{aks: aks.Managed(), pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
-		standin: standin{plane: kinds.AzureManagedControlPlane, infra: kinds.AzureManagedCluster,
+		service: service{plane: standin.AzureManagedControlPlane, infra: standin.AzureManagedCluster,
 			endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "aks"}}
 }
 
 func aksASO() aksKind {
 	return aksKind{aks: aks.ASO(), pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
-		standin: standin{plane: kinds.AzureASOManagedControlPlane, infra: kinds.AzureASOManagedCluster,
+		service: service{plane: standin.AzureASOManagedControlPlane, infra: standin.AzureASOManagedCluster,
 			endpoint: []string{"status", "controlPlaneEndpoint"}, folder: "aks-aso"}}
 }
 

@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/muster-project/muster/local/clouds/aws/seeds"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/seed"
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-var account = seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"aws"}}
+var account = seed.Accounts{Known: []seed.Cloud{standin.Seed()}, Simulated: []string{"aws"}}
 
 func TestBuiltinIsThePublishedManifestInItsCluster(t *testing.T) {
 	objects, err := seed.Builtin(account, []string{"capa-mp-0", "eks-mmp-0"})

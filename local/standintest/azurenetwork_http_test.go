@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/sim/azure"
 )
 
@@ -19,8 +19,8 @@ func TestTheSimulatorHoldsIt(t *testing.T) {
 	t.Cleanup(func() { _ = sim.Close() })
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
-	h := azurenetwork.HTTP{Endpoint: server.URL}
-	wanted := azurenetwork.Wanted{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared",
+	h := azurestandin.HTTP{Endpoint: server.URL}
+	wanted := azurestandin.Wanted{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared",
 		Vnet:    "v",
 		Subnets: []string{"nodes"}, BackendPools: map[string]string{"lb": "lb-outboundBackendPool"}}
 	for range 2 {
@@ -56,7 +56,7 @@ func TestARefusalIsTold(t *testing.T) {
 		http.Error(w, "no room", http.StatusConflict)
 	}))
 	t.Cleanup(server.Close)
-	err := azurenetwork.HTTP{Endpoint: server.URL}.Make(t.Context(), azurenetwork.Wanted{SubscriptionID: "s", ResourceGroup: "rg"})
+	err := azurestandin.HTTP{Endpoint: server.URL}.Make(t.Context(), azurestandin.Wanted{SubscriptionID: "s", ResourceGroup: "rg"})
 	if err == nil || !strings.Contains(err.Error(), "/subscriptions/s/resourceGroups/rg: 409 Conflict: no room") {
 		t.Errorf("want what was refused and why, got %v", err)
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/seed"
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
 // TestBuiltinPoolsOfAzure: the published pool is in its cluster as it was published, and beside it one in the other mode.
 func TestBuiltinPoolsOfAzure(t *testing.T) {
-	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"azure"}},
+	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{standin.Seed()}, Simulated: []string{"azure"}},
 		[]string{"capz-mp-0", "capz-flex-0"})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestBuiltinPoolsOfAzure(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{
 		"osDisk": map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"},
 			"osType": "Linux"},
-		"sshPublicKey": seeds.Cloud().Variables["AZURE_SSH_PUBLIC_KEY_B64"], "vmSize": simazure.VMSize,
+		"sshPublicKey": standin.Seed().Variables["AZURE_SSH_PUBLIC_KEY_B64"], "vmSize": simazure.VMSize,
 	}, template); diff != "" {
 		t.Errorf("the published template (-want +got):\n%s", diff)
 	}

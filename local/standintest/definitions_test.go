@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
-	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/install"
 )
@@ -178,7 +178,7 @@ func TestServedVersions(t *testing.T) {
 }
 
 // others are the kinds of all clouds' providers.
-func others() []foreign.Kind { return slices.Concat(awskinds.All(), azurekinds.All()) }
+func others() []foreign.Kind { return slices.Concat(awsstandin.Kinds(), azurestandin.Kinds()) }
 
 // foreignKind is a kind whose versions all have the same fields.
 func foreignKind(kind string) bool {

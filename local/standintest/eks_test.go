@@ -19,12 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/local/clouds/aws/eks"
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/standintest"
 )
 
 // eksKinds are the kinds of EKS.
-var eksKinds = standin{plane: kinds.AWSManagedControlPlane, infra: kinds.AWSManagedCluster,
+var eksKinds = service{plane: standin.AWSManagedControlPlane, infra: standin.AWSManagedCluster,
 	endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "eks"}
 
 // TestEKS walks a control plane through its life: EKS learns of it, nodes could join and EKS could drain them, its version

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/local/clouds/gcp/network"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/sim/gcp"
 )
 
@@ -46,7 +46,7 @@ func TestGCPNetwork(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			compute := &gcpRecorded{}
-			n := network.Network{Project: "p", Region: "r1", Zones: func(r string) []string { return []string{r + "-a", r + "-b"} },
+			n := standin.Network{Project: "p", Region: "r1", Zones: func(r string) []string { return []string{r + "-a", r + "-b"} },
 				Compute: compute}
 			o := &unstructured.Unstructured{Object: map[string]any{"spec": tc.spec}}
 			for range 2 { // what is filled in stays as it is
@@ -86,13 +86,13 @@ func TestHTTP(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	h := network.HTTP{Endpoint: web.URL}
+	h := standin.HTTP{Endpoint: web.URL}
 	for range 2 {
 		if err := h.Make(t.Context(), "simulated-project", "own"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (network.HTTP{Endpoint: web.URL + "/nowhere"}).Make(t.Context(), "simulated-project", "own"); err == nil {
+	if err := (standin.HTTP{Endpoint: web.URL + "/nowhere"}).Make(t.Context(), "simulated-project", "own"); err == nil {
 		t.Error("want the refusal of an address that is no simulator's")
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/muster-project/muster/local/clouds/gcp/seeds"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/seed"
 )
 
 // TestBuiltinPoolsOfGoogleCloud: two groups share a cluster of local API servers, and a node pool has a cluster of GKE, each as old as its
 // pools.
 func TestBuiltinPoolsOfGoogleCloud(t *testing.T) {
-	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"gcp"}},
+	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{standin.Seed()}, Simulated: []string{"gcp"}},
 		[]string{"capg-mp-0", "capg-mp-1", "capg-gke-mp-0"})
 	if err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/local/clouds/gcp/gke"
-	"github.com/muster-project/muster/local/clouds/gcp/kinds"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/sim/gcp/container"
 )
 
 // gkeKinds are the kinds of GKE.
-var gkeKinds = standin{plane: kinds.GCPManagedControlPlane, infra: kinds.GCPManagedCluster, endpoint: []string{"spec", "endpoint"},
+var gkeKinds = service{plane: standin.GCPManagedControlPlane, infra: standin.GCPManagedCluster, endpoint: []string{"spec", "endpoint"},
 	folder: "gke"}
 
 // TestGKE walks a control plane through its life: its cluster is created in the network of its GCPManagedCluster, its version goes up,

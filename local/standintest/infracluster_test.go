@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
-	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/infracluster"
 )
 
@@ -25,7 +24,7 @@ func TestInfrastructureClusters(t *testing.T) {
 		if region == "" {
 			region = "eu-west-1"
 		}
-		return awsnetwork.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1", Subnets: []awsnetwork.Subnet{
+		return standin.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1", Subnets: []standin.Subnet{
 			{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}, {ID: "subnet-2", Zone: region + "a", CIDR: "10.0.1.0/24", Public: true}}}
 	}
 	subnets := []any{
@@ -75,7 +74,7 @@ func TestInfrastructureClusters(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o := &unstructured.Unstructured{}
-			o.SetGroupVersionKind(kinds.AWSCluster)
+			o.SetGroupVersionKind(standin.AWSCluster)
 			o.SetNamespace("ns")
 			o.SetName("c")
 			o.Object["spec"] = tc.spec
@@ -90,7 +89,7 @@ func TestInfrastructureClusters(t *testing.T) {
 				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster,
 					Status: clusterv1.ClusterStatus{
 						Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
-			r := &infracluster.Reconciler{Client: c, Kind: kinds.AWSCluster, Network: account}
+			r := &infracluster.Reconciler{Client: c, Kind: standin.AWSCluster, Network: account}
 			got := reconcileOnce(t, r, c)
 			spec, _, _ := unstructured.NestedMap(got.Object, "spec")
 			gotStatus, _, _ := unstructured.NestedMap(got.Object, "status")

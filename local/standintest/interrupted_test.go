@@ -13,7 +13,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/clouds/gcp/kinds"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/test/long"
 )
@@ -53,7 +53,7 @@ func TestLongInterruptedStart(t *testing.T) {
 	if n := runs.Load(); n != 2 {
 		t.Errorf("want the server started again once, its hook ran %d times", n)
 	}
-	if err := install.Definitions(t.Context(), server.Config, nil, kinds.All()...); err != nil {
+	if err := install.Definitions(t.Context(), server.Config, nil, standin.Kinds()...); err != nil {
 		t.Fatal(err)
 	}
 	server.Stop()
@@ -63,7 +63,7 @@ func TestLongInterruptedStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Stop()
-	if err := install.Definitions(t.Context(), server.Config, nil, kinds.All()...); err != nil {
+	if err := install.Definitions(t.Context(), server.Config, nil, standin.Kinds()...); err != nil {
 		t.Errorf("a definition that was accepted and not established: %v", err)
 	}
 	if _, err := clientOf(t, neighbour.Config).Discovery().ServerVersion(); err != nil {

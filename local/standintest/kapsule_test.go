@@ -13,15 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
-	"github.com/muster-project/muster/local/clouds/scaleway/kinds"
-	"github.com/muster-project/muster/local/clouds/scaleway/seeds"
+	"github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/sim/scaleway"
 )
 
 // kapsuleKinds are the kinds of Kapsule.
-var kapsuleKinds = standin{plane: kinds.ScalewayManagedControlPlane, infra: kinds.ScalewayManagedCluster,
+var kapsuleKinds = service{plane: standin.ScalewayManagedControlPlane, infra: standin.ScalewayManagedCluster,
 	endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "kapsule"}
 
 // TestKapsule walks a control plane through its life: its cluster is created without pools, its version goes up, a version that Kapsule
@@ -91,7 +90,7 @@ func TestRegistryOfKapsule(t *testing.T) {
 
 // TestBuiltinPoolOfScaleway: a pool has a cluster of Kapsule that is as old as it, and the Secret with its API key.
 func TestBuiltinPoolOfScaleway(t *testing.T) {
-	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"scaleway"}}, []string{"caps-mp-0"})
+	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{standin.Seed()}, Simulated: []string{"scaleway"}}, []string{"caps-mp-0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,11 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/clouds/aws/eks"
-	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/clouds/azure/aks"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/clouds/gcp/gke"
-	gcpnetwork "github.com/muster-project/muster/local/clouds/gcp/network"
+	gcpstandin "github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/foreign"
@@ -95,16 +95,16 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 // reconcilers returns those of the control planes and clusters of all clouds.
 func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(mgr ctrl.Manager) error } {
 	c := stand.Manager.GetClient()
-	region := func(region string) awsnetwork.Network {
+	region := func(region string) awsstandin.Network {
 		if region == "" {
 			region = "eu-west-1"
 		}
-		return awsnetwork.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1",
-			Subnets: []awsnetwork.Subnet{{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}}}
+		return awsstandin.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1",
+			Subnets: []awsstandin.Subnet{{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}}}
 	}
-	project := gcpnetwork.Network{Project: "simulated-project", Region: "us-central1",
+	project := gcpstandin.Network{Project: "simulated-project", Region: "us-central1",
 		Zones:   func(region string) []string { return []string{region + "-a"} },
-		Compute: gcpnetwork.HTTP{Endpoint: gcpURL}}
+		Compute: gcpstandin.HTTP{Endpoint: gcpURL}}
 	made := []interface{ SetupWithManager(mgr ctrl.Manager) error }{
 		&eks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: knownToEKS, Network: region},
 		eks.Clusters(c),
@@ -116,7 +116,7 @@ func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
 		made = append(made,
 			&aks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Kind: kind, Registry: aks.HTTP{Endpoint: azureURL},
-				Azure: azurenetwork.HTTP{Endpoint: azureURL}},
+				Azure: azurestandin.HTTP{Endpoint: azureURL}},
 			aks.Clusters(c, kind))
 	}
 	return made
@@ -125,8 +125,8 @@ func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(
 // conditions is how many a control plane of a cloud has: Ready, its service's own, and Available.
 const conditions = 3
 
-// standin is what tests know of the kinds that a cloud's service has.
-type standin struct {
+// service names the kinds of a managed service and their fields.
+type service struct {
 	plane, infra schema.GroupVersionKind
 	// endpoint is where a control plane says how it is reached, folder where its API servers are kept.
 	endpoint []string
@@ -142,7 +142,7 @@ func createNamespace(t *testing.T, name string) {
 }
 
 // create makes a Cluster with its control plane and infrastructure, owned as core would have it.
-func (s standin) create(t *testing.T, key client.ObjectKey, plane, infra map[string]any) (*clusterv1.Cluster, *unstructured.Unstructured) {
+func (s service) create(t *testing.T, key client.ObjectKey, plane, infra map[string]any) (*clusterv1.Cluster, *unstructured.Unstructured) {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: s.plane.Group, Kind: s.plane.Kind, Name: key.Name},
@@ -170,7 +170,7 @@ func (s standin) create(t *testing.T, key client.ObjectKey, plane, infra map[str
 }
 
 // untilReady waits until core would take the control plane for initialized, with its endpoint and what else its status says.
-func (s standin) untilReady(t *testing.T, plane *unstructured.Unstructured, status map[string]any) {
+func (s service) untilReady(t *testing.T, plane *unstructured.Unstructured, status map[string]any) {
 	t.Helper()
 	standintest.Eventually(t, fmt.Sprintf("a control plane that is ready, with %v", status), func(ctx context.Context) error {
 		if err := stand.Says(ctx, plane, conditions, "True", ""); err != nil {
@@ -194,7 +194,7 @@ func (s standin) untilReady(t *testing.T, plane *unstructured.Unstructured, stat
 }
 
 // path is that of a field of the endpoint.
-func (s standin) path(field string) []string { return append(s.endpoint[:2:2], field) }
+func (s service) path(field string) []string { return append(s.endpoint[:2:2], field) }
 
 // setVersion changes the version of a control plane.
 func setVersion(t *testing.T, plane *unstructured.Unstructured, version string) {
@@ -210,7 +210,7 @@ func setVersion(t *testing.T, plane *unstructured.Unstructured, version string) 
 }
 
 // infrastructure plays core, which notes that the control plane is initialized, and waits for the infrastructure cluster, which it returns.
-func (s standin) infrastructure(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstructured) *unstructured.Unstructured {
+func (s service) infrastructure(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	before := cluster.DeepCopy()
 	cluster.Status.Initialization.ControlPlaneInitialized = new(true)
@@ -234,7 +234,7 @@ func (s standin) infrastructure(t *testing.T, cluster *clusterv1.Cluster, plane 
 }
 
 // removed waits until a deleted control plane is gone, and holds that it has left no file.
-func (s standin) removed(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstructured) {
+func (s service) removed(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstructured) {
 	t.Helper()
 	key := client.ObjectKeyFromObject(plane)
 	standintest.Eventually(t, "the object gone", func(ctx context.Context) error {

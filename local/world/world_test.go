@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/test/binary"
 	"github.com/muster-project/muster/test/long"
 )
@@ -180,7 +180,7 @@ func clientOf(t *testing.T, w *World) client.Client {
 func create(t *testing.T, c client.Client) {
 	t.Helper()
 	infrastructure := &unstructured.Unstructured{}
-	infrastructure.SetGroupVersionKind(kinds.AWSCluster)
+	infrastructure.SetGroupVersionKind(standin.AWSCluster)
 	infrastructure.SetNamespace("default")
 	infrastructure.SetName("c")
 	infrastructure.SetAnnotations(map[string]string{clusterv1.ManagedByAnnotation: "another-tool"})
@@ -190,7 +190,7 @@ func create(t *testing.T, c client.Client) {
 		&localv1.LocalControlPlane{ObjectMeta: meta, Spec: localv1.LocalControlPlaneSpec{Version: "v1.33.1"}},
 		&clusterv1.Cluster{ObjectMeta: meta, Spec: clusterv1.ClusterSpec{
 			ControlPlaneRef:   reference(localv1.GroupVersion.WithKind("LocalControlPlane")),
-			InfrastructureRef: reference(kinds.AWSCluster),
+			InfrastructureRef: reference(standin.AWSCluster),
 		}},
 	} {
 		if err := c.Create(t.Context(), o); err != nil {

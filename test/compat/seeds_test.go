@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	awsseeds "github.com/muster-project/muster/local/clouds/aws/seeds"
-	azureseeds "github.com/muster-project/muster/local/clouds/azure/seeds"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/seed"
 )
 
 // account is what the variables of the published manifests stand for.
-var account = seed.Accounts{Known: []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}, Simulated: []string{"aws", "azure"}}.Variables()
+var account = seed.Accounts{Known: []seed.Cloud{awsstandin.Seed(), azurestandin.Seed()}, Simulated: []string{"aws", "azure"}}.Variables()
 
 // published are the manifests as their authors published them, with their variables.
 func published(t *testing.T, file, namespace string) []seed.Object {

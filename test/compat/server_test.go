@@ -24,10 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
-	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
-	gcpkinds "github.com/muster-project/muster/local/clouds/gcp/kinds"
-	scalewaykinds "github.com/muster-project/muster/local/clouds/scaleway/kinds"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
+	gcpstandin "github.com/muster-project/muster/local/clouds/gcp/standin"
+	scalewaystandin "github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
@@ -112,7 +112,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 // to write one.
 func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
 	if err := install.Definitions(ctx, config, &install.Webhook{URL: url},
-		slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All(), scalewaykinds.All())...); err != nil {
+		slices.Concat(awsstandin.Kinds(), azurestandin.Kinds(), gcpstandin.Kinds(), scalewaystandin.Kinds())...); err != nil {
 		return nil, err
 	}
 	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {

@@ -91,7 +91,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"local/clouds/gcp", "sim/gcp", true},
 		{"local/clouds/gcp", "sim/aws", false},
 		{"local/clouds/gcp", "local/clouds/aws/eks", false},
-		{"local/seed", "local/clouds/aws/seeds", false},
+		{"local/seed", "local/clouds/aws/standin", false},
 		{"local/world", "local/clouds/aws", false},
 		{"local/world", "local/clouds/all", true},
 		{"local/world", "local/servers", false},

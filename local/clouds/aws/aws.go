@@ -8,9 +8,7 @@ import (
 
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/aws/eks"
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
-	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
-	"github.com/muster-project/muster/local/clouds/aws/seeds"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/sim/aws"
 )
@@ -29,8 +27,8 @@ func Cloud() clouds.Cloud {
 			},
 			Authorities: []string{"AWS_CA_BUNDLE"},
 		},
-		Seed:        seeds.Cloud(),
-		Kinds:       kinds.All(),
+		Seed:        standin.Seed(),
+		Kinds:       standin.Kinds(),
 		Reconcilers: reconcilers,
 		Resources:   []string{"awsmachinepool", "awsmanagedmachinepool"},
 		Help: clouds.Help{
@@ -65,7 +63,7 @@ func settings(base string) []string {
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	return []clouds.Reconciler{
-		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AWSCluster, Network: networkOf},
+		&infracluster.Reconciler{Client: in.Client, Kind: standin.AWSCluster, Network: networkOf},
 		&eks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: networkIn,
 			Registry: eks.HTTP{Endpoint: in.Endpoint}},
 		eks.Clusters(in.Client),
@@ -82,14 +80,14 @@ func networkOf(o *unstructured.Unstructured) infracluster.Network {
 }
 
 // networkIn is what the simulated account holds in a region. Only its own region has a network that is known beforehand.
-func networkIn(region string) awsnetwork.Network {
+func networkIn(region string) standin.Network {
 	a := aws.DefaultAccount()
 	if region != "" && region != a.Region {
-		return awsnetwork.Network{Region: region}
+		return standin.Network{Region: region}
 	}
-	n := awsnetwork.Network{Region: a.Region, VPC: a.Network.VPCID, NodeSecurityGroup: a.Network.NodeSecurityGroupID}
+	n := standin.Network{Region: a.Region, VPC: a.Network.VPCID, NodeSecurityGroup: a.Network.NodeSecurityGroupID}
 	for _, s := range a.Network.Subnets {
-		n.Subnets = append(n.Subnets, awsnetwork.Subnet{ID: s.ID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public})
+		n.Subnets = append(n.Subnets, standin.Subnet{ID: s.ID, Zone: s.Zone, CIDR: s.CIDR, Public: s.Public})
 	}
 	return n
 }

@@ -6,9 +6,7 @@ import (
 
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/azure/aks"
-	"github.com/muster-project/muster/local/clouds/azure/kinds"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
-	"github.com/muster-project/muster/local/clouds/azure/seeds"
+	"github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/sim/azure"
 )
@@ -23,8 +21,8 @@ func Cloud() clouds.Cloud {
 			Prefixes: []string{"AZURE_", "IDENTITY_", "MSI_", "IMDS_"},
 			Hosts:    []string{"management.azure.com", "login.microsoftonline.com"},
 		},
-		Seed:        seeds.Cloud(),
-		Kinds:       kinds.All(),
+		Seed:        standin.Seed(),
+		Kinds:       standin.Kinds(),
 		Reconcilers: reconcilers,
 		Resources:   []string{"azuremachinepool", "azuremachinepoolmachine", "azuremanagedmachinepool", "azureasomanagedmachinepool"},
 		Help: clouds.Help{
@@ -56,10 +54,10 @@ func account(base string) []string {
 }
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
-	network := azurenetwork.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones,
-		Azure: azurenetwork.HTTP{Endpoint: in.Endpoint}}
+	network := standin.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones,
+		Azure: standin.HTTP{Endpoint: in.Endpoint}}
 	all := []clouds.Reconciler{
-		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AzureCluster,
+		&infracluster.Reconciler{Client: in.Client, Kind: standin.AzureCluster,
 			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {

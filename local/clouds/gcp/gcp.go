@@ -6,9 +6,7 @@ import (
 
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/gcp/gke"
-	"github.com/muster-project/muster/local/clouds/gcp/kinds"
-	gcpnetwork "github.com/muster-project/muster/local/clouds/gcp/network"
-	"github.com/muster-project/muster/local/clouds/gcp/seeds"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -24,8 +22,8 @@ func Cloud() clouds.Cloud {
 			Prefixes: []string{"GOOGLE_", "GCLOUD_", "GCE_METADATA_", "CLOUDSDK_", "MUSTER_GCP_"},
 			Hosts:    []string{"compute.googleapis.com", "container.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com"},
 		},
-		Seed:        seeds.Cloud(),
-		Kinds:       kinds.All(),
+		Seed:        standin.Seed(),
+		Kinds:       standin.Kinds(),
 		Reconcilers: reconcilers,
 		Resources:   []string{"gcpmachinepool", "gcpmanagedmachinepool"},
 		Help: clouds.Help{
@@ -49,10 +47,10 @@ func settings(base string) []string {
 }
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
-	network := gcpnetwork.Network{Project: project.DefaultID, Region: seeds.Region, Zones: zones,
-		Compute: gcpnetwork.HTTP{Endpoint: in.Endpoint}}
+	network := standin.Network{Project: project.DefaultID, Region: standin.Region, Zones: zones,
+		Compute: standin.HTTP{Endpoint: in.Endpoint}}
 	return []clouds.Reconciler{
-		&infracluster.Reconciler{Client: in.Client, Kind: kinds.GCPCluster,
+		&infracluster.Reconciler{Client: in.Client, Kind: standin.GCPCluster,
 			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 		gke.Clusters(in.Client, network),
 		&gke.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: network,

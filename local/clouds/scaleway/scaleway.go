@@ -4,8 +4,7 @@ package scaleway
 import (
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
-	"github.com/muster-project/muster/local/clouds/scaleway/kinds"
-	"github.com/muster-project/muster/local/clouds/scaleway/seeds"
+	"github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/sim/scaleway"
 )
 
@@ -19,8 +18,8 @@ func Cloud() clouds.Cloud {
 			Prefixes: []string{"SCW_", "MUSTER_SCALEWAY_"},
 			Hosts:    []string{"api.scaleway.com"},
 		},
-		Seed:        seeds.Cloud(),
-		Kinds:       kinds.All(),
+		Seed:        standin.Seed(),
+		Kinds:       standin.Kinds(),
 		Reconcilers: reconcilers,
 		Resources:   []string{"scalewaymanagedmachinepool"},
 		Help: clouds.Help{
@@ -44,7 +43,7 @@ func settings(base string) []string { return []string{"MUSTER_SCALEWAY_ENDPOINT=
 // account also leads Scaleway's command line there, whose keys the simulator accepts.
 func account(base string) []string {
 	return append(settings(base), "SCW_API_URL="+base, "SCW_ACCESS_KEY="+scaleway.AccessKey, "SCW_SECRET_KEY="+scaleway.SecretKey,
-		"SCW_DEFAULT_REGION="+scaleway.Region, "SCW_DEFAULT_ZONE="+seeds.Zone, "SCW_DEFAULT_PROJECT_ID="+scaleway.ProjectID,
+		"SCW_DEFAULT_REGION="+scaleway.Region, "SCW_DEFAULT_ZONE="+standin.Zone, "SCW_DEFAULT_PROJECT_ID="+scaleway.ProjectID,
 		"SCW_DEFAULT_ORGANIZATION_ID="+scaleway.ProjectID)
 }
 

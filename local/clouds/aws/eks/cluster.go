@@ -4,14 +4,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/managedplane"
 )
 
 // Clusters makes every AWSManagedCluster ready: it holds nothing but what its control plane has.
 func Clusters(c client.Client) *managedplane.Clusters {
-	return &managedplane.Clusters{Client: c, Object: kinds.AWSManagedCluster, Plane: kind, Ready: ready}
+	return &managedplane.Clusters{Client: c, Object: standin.AWSManagedCluster, Plane: kind, Ready: ready}
 }
 
 // ready copies the zones of the control plane.

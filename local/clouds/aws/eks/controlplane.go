@@ -12,8 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/local/clouds/aws/kinds"
-	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/objects"
@@ -22,7 +21,7 @@ import (
 
 // kind of the AWS provider's control planes.
 var kind = managedplane.Kind{
-	Object: kinds.AWSManagedControlPlane, Finalizer: "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io", Service: "EKS", Folder: "eks",
+	Object: standin.AWSManagedControlPlane, Finalizer: "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io", Service: "EKS", Folder: "eks",
 	Endpoint: []string{"spec", "controlPlaneEndpoint"}, Conditions: []string{"Ready", "EKSControlPlaneReady", "Available"},
 	Operator: workload.Operator{Role: "eks:node-manager", Group: "system:bootstrappers:eks:node-manager", TokenID: "eksnod"},
 }
@@ -62,7 +61,7 @@ type ControlPlanes struct {
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
-	Network func(region string) awsnetwork.Network
+	Network func(region string) standin.Network
 	// Registry is the simulated EKS.
 	Registry Registry
 }
@@ -90,10 +89,10 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
 }
 
 // networkOf is the network of the region that the object names.
-func (r *ControlPlanes) networkOf(plane *unstructured.Unstructured) (awsnetwork.Network, error) {
+func (r *ControlPlanes) networkOf(plane *unstructured.Unstructured) (standin.Network, error) {
 	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
 	if err != nil {
-		return awsnetwork.Network{}, err
+		return standin.Network{}, err
 	}
 	return r.Network(region), nil
 }

@@ -3,12 +3,12 @@ package eks
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/local/fields"
 )
 
 // available reports whether the control plane serves and that machines may join.
-func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVersion string) error {
+func available(o *unstructured.Unstructured, network awsstandin.Network, eksVersion string) error {
 	if err := network.FillStatus(o); err != nil {
 		return err
 	}

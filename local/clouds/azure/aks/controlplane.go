@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/workload"
@@ -41,7 +41,7 @@ type ControlPlanes struct {
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Azure holds networks, and Registry is the simulated AKS.
-	Azure    azurenetwork.Maker
+	Azure    azurestandin.Maker
 	Registry Registry
 	// Kind of the control planes.
 	Kind Kind

@@ -8,8 +8,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/local/clouds/azure/aks/agentpool"
-	"github.com/muster-project/muster/local/clouds/azure/kinds"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	"github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/workload"
 )
@@ -21,7 +20,7 @@ type Kind struct {
 	// fill sets what a control plane leaves open, as the provider's admission does.
 	fill func(plane *unstructured.Unstructured, cluster string) error
 	// network is what the managed cluster is in.
-	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted
+	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Wanted
 	// body is that of the request for the managed cluster, without its version and the pools of objects.
 	body func(plane *unstructured.Unstructured) (map[string]any, error)
 	// profile returns the agent pool of an object, without what follows from its MachinePool.
@@ -42,8 +41,8 @@ func planes(object schema.GroupVersionKind, folder, finalizer, part string) mana
 // Managed is the family of AzureManagedControlPlane.
 func Managed() Kind {
 	return Kind{
-		Kind:    planes(kinds.AzureManagedControlPlane, "aks", "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", "spec"),
-		cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
+		Kind:    planes(standin.AzureManagedControlPlane, "aks", "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", "spec"),
+		cluster: standin.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
 		fill: fillManaged, network: managedNetwork, body: managedBody, profile: agentpool.Managed,
 	}
 }
@@ -51,11 +50,11 @@ func Managed() Kind {
 // ASO is the family of AzureASOManagedControlPlane.
 func ASO() Kind {
 	return Kind{
-		Kind:    planes(kinds.AzureASOManagedControlPlane, "aks-aso", "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", "status"),
-		cluster: kinds.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
+		Kind:    planes(standin.AzureASOManagedControlPlane, "aks-aso", "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", "status"),
+		cluster: standin.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
 		fill: func(*unstructured.Unstructured, string) error { return nil },
-		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
-			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,
+		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Wanted {
+			return standin.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,
 				Location: view.View.Location}
 		},
 		body: manifestBody, profile: agentpool.Manifest, status: manifestStatus,

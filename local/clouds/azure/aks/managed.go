@@ -9,7 +9,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/sim/azure"
@@ -72,7 +72,7 @@ type managedPlane struct {
 }
 
 // managedNetwork is the virtual network of an AzureManagedControlPlane, with the one subnet that it describes.
-func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
+func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView) azurestandin.Wanted {
 	name := func(path ...string) string {
 		text, _, err := unstructured.NestedString(o.Object, append([]string{"spec", "virtualNetwork"}, path...)...)
 		if err != nil {
@@ -80,7 +80,7 @@ func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView)
 		}
 		return text
 	}
-	return azurenetwork.Wanted{
+	return azurestandin.Wanted{
 		SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location,
 		VnetGroup: name("resourceGroup"), Vnet: name("name"), Subnets: []string{name("subnet", "name")},
 	}

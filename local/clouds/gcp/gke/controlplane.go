@@ -15,8 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/local/clouds/gcp/kinds"
-	"github.com/muster-project/muster/local/clouds/gcp/network"
+	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/objects"
@@ -40,7 +39,7 @@ const (
 
 // kind of the provider's control planes.
 var kind = managedplane.Kind{
-	Object: kinds.GCPManagedControlPlane, Finalizer: "gcpmanagedcontrolplane.infrastructure.cluster.x-k8s.io", Service: "GKE", Folder: "gke",
+	Object: standin.GCPManagedControlPlane, Finalizer: "gcpmanagedcontrolplane.infrastructure.cluster.x-k8s.io", Service: "GKE", Folder: "gke",
 	Endpoint: []string{"spec", "endpoint"}, Conditions: []string{"Ready", "GKEControlPlaneReady", "Available"},
 	Operator: workload.Operator{Role: "gke:node-manager", Group: "system:bootstrappers:gke:node-manager", TokenID: "gkenod"},
 }
@@ -53,7 +52,7 @@ type ControlPlanes struct {
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Network that clusters are in, and Registry is the simulated GKE.
-	Network  network.Network
+	Network  standin.Network
 	Registry Registry
 }
 
@@ -95,7 +94,7 @@ func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructur
 	if err != nil {
 		return container.Wanted{}, err
 	}
-	infra := objects.New(kinds.GCPManagedCluster)
+	infra := objects.New(standin.GCPManagedCluster)
 	ref := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
 	if err := r.Client.Get(ctx, ref, infra); client.IgnoreNotFound(err) != nil {
 		return container.Wanted{}, fmt.Errorf("read the GCPManagedCluster %s: %w", ref, err)

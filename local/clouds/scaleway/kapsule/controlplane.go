@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
-	"github.com/muster-project/muster/local/clouds/scaleway/kinds"
+	"github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/local/fields"
 	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/objects"
@@ -37,7 +37,7 @@ const (
 
 // kind of the provider's control planes.
 var kind = managedplane.Kind{
-	Object: kinds.ScalewayManagedControlPlane, Service: "Kapsule", Folder: "kapsule",
+	Object: standin.ScalewayManagedControlPlane, Service: "Kapsule", Folder: "kapsule",
 	Finalizer: "scalewaymanagedcontrolplane.infrastructure.cluster.x-k8s.io/smcp-protection",
 	Endpoint:  []string{"spec", "controlPlaneEndpoint"}, Conditions: []string{"Ready", "ClusterReady", "Available"},
 	Operator: workload.Operator{Role: "kapsule:node-manager", Group: "system:bootstrappers:kapsule:node-manager", TokenID: "kapsul"},
@@ -95,7 +95,7 @@ func (r *ControlPlanes) view(ctx context.Context, plane *unstructured.Unstructur
 	if err != nil {
 		return view, err
 	}
-	infra := objects.New(kinds.ScalewayManagedCluster)
+	infra := objects.New(standin.ScalewayManagedCluster)
 	ref := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
 	if err := r.Client.Get(ctx, ref, infra); err != nil {
 		return view, fmt.Errorf("read the ScalewayManagedCluster %s: %w", ref, err)

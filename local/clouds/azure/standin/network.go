@@ -1,6 +1,4 @@
-// Package network is the network of a cluster on the simulated Azure, as the Azure provider writes it into an AzureCluster and
-// makes it: a resource group with a virtual network, its subnets and the load balancers that nodes reach the internet by.
-package network
+package standin
 
 import (
 	"context"

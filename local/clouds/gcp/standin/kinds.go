@@ -1,5 +1,6 @@
-// Package kinds lists the kinds of the provider of Google Cloud that Muster only reads.
-package kinds
+// Package standin holds what stands in for the provider of Google Cloud in a local world: the kinds that Muster only reads, the network
+// that its controllers would make, and the manifests that a world is seeded with.
+package standin
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -28,8 +29,8 @@ var (
 		{Name: "Endpoint", Type: "string", JSONPath: ".spec.endpoint.host", Priority: 1}, foreign.AgeColumn}
 )
 
-// All returns all kinds.
-func All() []foreign.Kind {
+// Kinds returns all kinds.
+func Kinds() []foreign.Kind {
 	return []foreign.Kind{
 		{GroupVersionKind: GCPCluster, Plural: "gcpclusters", Columns: clusterColumns},
 		{GroupVersionKind: GCPManagedCluster, Plural: "gcpmanagedclusters", ShortName: "gcpmc", Columns: clusterColumns},

@@ -1,6 +1,4 @@
-// Package network is the network of a cluster on the simulated Google Cloud, as the provider of Google Cloud writes it into a GCPCluster or
-// a GCPManagedCluster and makes it.
-package network
+package standin
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// Package kinds lists the kinds of Scaleway's provider that Muster only reads.
-package kinds
+// Package standin holds what stands in for Scaleway's provider in a local world: the kinds that Muster only reads, and the manifests
+// that a world is seeded with.
+package standin
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -22,8 +23,8 @@ var (
 	hostColumn   = apiextensionsv1.CustomResourceColumnDefinition{Name: "Host", Type: "string", JSONPath: ".spec.controlPlaneEndpoint.host"}
 )
 
-// All returns all kinds.
-func All() []foreign.Kind {
+// Kinds returns all kinds.
+func Kinds() []foreign.Kind {
 	return []foreign.Kind{
 		{GroupVersionKind: ScalewayManagedCluster, Plural: "scalewaymanagedclusters", ShortName: "smc", Older: older,
 			Columns: []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, regionColumn, hostColumn}},

@@ -1,6 +1,4 @@
-// Package network is the network of a simulated account, as the AWS provider writes it into the objects that stand for one:
-// AWSCluster, and AWSManagedControlPlane, which has the same fields at the same paths.
-package network
+package standin
 
 import (
 	"context"

@@ -1,5 +1,4 @@
-// Package seeds holds what worlds are seeded with on the simulated AWS.
-package seeds
+package standin
 
 import (
 	_ "embed"
@@ -25,8 +24,8 @@ var (
 	managedPool string
 )
 
-// Cloud returns what worlds are seeded with. An object that names no infrastructure gets a cluster of this cloud.
-func Cloud() seed.Cloud {
+// Seed returns what worlds are seeded with. An object that names no infrastructure gets a cluster of this cloud.
+func Seed() seed.Cloud {
 	return seed.Cloud{
 		Name: "aws",
 		Variables: map[string]string{

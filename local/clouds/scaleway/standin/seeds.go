@@ -1,5 +1,4 @@
-// Package seeds holds what worlds are seeded with on the simulated Scaleway.
-package seeds
+package standin
 
 import (
 	_ "embed"
@@ -24,8 +23,8 @@ var (
 	pool string
 )
 
-// Cloud returns what worlds are seeded with.
-func Cloud() seed.Cloud {
+// Seed returns what worlds are seeded with.
+func Seed() seed.Cloud {
 	return seed.Cloud{
 		Name: "scaleway",
 		Variables: map[string]string{

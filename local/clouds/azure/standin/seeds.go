@@ -1,5 +1,4 @@
-// Package seeds holds what worlds are seeded with on the simulated Azure.
-package seeds
+package standin
 
 import (
 	_ "embed"
@@ -41,8 +40,8 @@ const sshKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDAMXwTPMK4uzaHThKuondg8Dks
 	"V4B3I9inVqTnVUPGOMIxauU7MwJhFUeKv0x32M25FS0H2NuqR4Me/Gxwt1K5yt8KdaJy1kCu88yCnLy2lkCXR9BCCASli/" +
 	"Zrk87TyqKKeF5G5I07T17NE+4mjweN1XgjpCo1Kj6QtLyDox3QY37wuqq4cn3kRE5HSFDyZhMWZgqXEI+d muster-up"
 
-// Cloud returns what worlds are seeded with.
-func Cloud() seed.Cloud {
+// Seed returns what worlds are seeded with.
+func Seed() seed.Cloud {
 	key := base64.StdEncoding.EncodeToString([]byte(sshKey))
 	return seed.Cloud{
 		Name: "azure",

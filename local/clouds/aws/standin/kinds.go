@@ -1,5 +1,6 @@
-// Package kinds lists the kinds of the AWS provider that Muster only reads.
-package kinds
+// Package standin holds what stands in for the AWS provider in a local world: the kinds that Muster only reads, the network that its
+// controllers would make, and the manifests that a world is seeded with.
+package standin
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,8 +30,8 @@ var (
 	ageColumn = []apiextensionsv1.CustomResourceColumnDefinition{foreign.AgeColumn}
 )
 
-// All returns all kinds.
-func All() []foreign.Kind {
+// Kinds returns all kinds.
+func Kinds() []foreign.Kind {
 	return []foreign.Kind{
 		{GroupVersionKind: AWSCluster, Plural: "awsclusters", ShortName: "awsc", Columns: clusterColumns},
 		{GroupVersionKind: AWSManagedCluster, Plural: "awsmanagedclusters", ShortName: "awsmc", Columns: managedColumns},

@@ -1,5 +1,4 @@
-// Package seeds holds what worlds are seeded with on the simulated Google Cloud.
-package seeds
+package standin
 
 import (
 	_ "embed"
@@ -33,8 +32,8 @@ var (
 	nodePool string
 )
 
-// Cloud returns what worlds are seeded with.
-func Cloud() seed.Cloud {
+// Seed returns what worlds are seeded with.
+func Seed() seed.Cloud {
 	return seed.Cloud{
 		Name: "gcp",
 		Variables: map[string]string{
