@@ -9,6 +9,7 @@ const (
 	kubeStart, kubeDrain           = "kube/drain/start.go", "kube/drain/drain.go"
 	coreRemove, coreNodes          = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
 	coreHold                       = "kube/machinepool/machinesync/hold.go"
+	kubePods                       = "kube/drain/pods.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.
@@ -125,4 +126,11 @@ var kubeTable = []Mutation{
 		Core, []string{"TestMachinesOfNothingAreHeld"},
 		`	if !alone || !machine.DeletionTimestamp.IsZero()`,
 		`	if mutated("Machines that stand alone not held") || !alone || !machine.DeletionTimestamp.IsZero()`),
+	one("refused list of pods empty", kubePods, "takes a node whose pods the manager may not list for one without pods",
+		Explore, []string{"undrained"},
+		`	list, err := h.GetPodsForEviction(ctx, w.Cluster, w.Machine, node.Name)`,
+		`	list, err := h.GetPodsForEviction(ctx, w.Cluster, w.Machine, node.Name)
+	if apierrors.IsForbidden(err) && mutated("refused list of pods empty") {
+		return &running{list: &capidrain.PodDeleteList{}}, nil
+	}`).of("instancegroup").extra().from(16198),
 }
