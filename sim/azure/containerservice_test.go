@@ -265,7 +265,12 @@ func TestNodeImageReleaseScaleAbortStopDelete(t *testing.T) {
 		}))
 		w.must(err)
 		check(t, "power", aks.CodeStopped, *stopped.Properties.PowerState.Code)
-		check(t, "count of a stopped pool", 3, int(*stopped.Properties.Count))
+		check(t, "count of a stopped pool", 0, int(*stopped.Properties.Count))
+		started, err := w.putPool("user", user(0, func(p *aks.ManagedClusterAgentPoolProfileProperties) {
+			p.PowerState = &aks.PowerState{Code: to.Ptr(aks.CodeRunning)}
+		}))
+		w.must(err)
+		check(t, "count of a pool that was started with count 0", 3, int(*started.Properties.Count))
 
 		drop, err := w.pools.BeginDelete(t.Context(), azure.ResourceGroup, aksName, "user", nil)
 		w.must(err)

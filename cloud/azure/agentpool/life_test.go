@@ -111,7 +111,7 @@ func TestStoppedPoolWaitsAndIsDeleted(t *testing.T) {
 		}
 		settle()
 		o := w.observe()
-		if o.Group.Busy == nil || o.Group.Busy.Reason != "Stopped" || o.Group.Failed != nil || len(o.Issues) > 0 || o.Group.Size != 2 {
+		if o.Group.Busy == nil || o.Group.Busy.Reason != "Stopped" || o.Group.Failed != nil || len(o.Issues) > 0 || o.Group.Size != 0 {
 			w.Errorf("want a stopped agent pool that has not failed, got %+v, issues %+v", o.Group, o.Issues)
 		}
 		w.target.Deleting = true
@@ -290,13 +290,13 @@ func TestAutoscaledPoolIsStartedAgain(t *testing.T) {
 			act  func(string) error
 			busy bool
 			left int
-		}{{w.cloud.AKS.StopPool, true, 0}, {w.cloud.AKS.StartPool, false, 2}} {
+		}{{w.cloud.AKS.StopPool, true, 0}, {w.cloud.AKS.StartPool, false, 2}} { // a stopped agent pool shows count 0
 			if err := power.act(clusterName + "/" + poolName); err != nil {
 				w.Fatal(err)
 			}
 			settle()
 			o := w.observe()
-			if (o.Group.Busy != nil) != power.busy || len(o.Instances) != power.left || o.Group.Size != 2 || o.Group.Drift != nil ||
+			if (o.Group.Busy != nil) != power.busy || len(o.Instances) != power.left || o.Group.Size != power.left || o.Group.Drift != nil ||
 				o.ProviderRollout != nil {
 				w.Errorf("want %d machines, busy %t, got %+v in %+v", power.left, power.busy, o.Instances, o.Group)
 			}

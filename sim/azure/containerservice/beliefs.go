@@ -2,6 +2,9 @@ package containerservice
 
 import "github.com/muster-project/muster/sim/evidence"
 
+// cli is where clients of Azure have recorded agent pools.
+const cli = "Azure/azure-cli: "
+
 // Beliefs returns the behaviour of AKS that drivers rely on.
 func Beliefs() []evidence.Row {
 	const (
@@ -9,7 +12,7 @@ func Beliefs() []evidence.Row {
 		aso   = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20250801_CRUD"
 		later = "Azure/azure-service-operator: Test_AKS_ManagedCluster_20260501_CRUD"
 	)
-	return evidence.Of("AKS",
+	return append(recordedPools(), evidence.Of("AKS",
 		evidence.Recorded("Managed clusters and agent pools show no eTag, also in versions where it is documented", aso).
 			Switch(ETags, "an eTag and conditions, as armcontainerservice documents"),
 		evidence.Recorded("IDs are written with resourcegroups in small letters", aso),
@@ -42,8 +45,8 @@ func Beliefs() []evidence.Row {
 			"ManagedClusterAgentPoolProfileProperties.Count", sdk),
 		evidence.Assumed("The count stays after the deletion of a machine out of band; the next operation replaces the machine").
 			Switch(LowersCount, "lowered to the number of machines"),
-		evidence.Observed("The label and the taint of spot nodes are shown among those of the user",
-			"kubernetes-sigs/cluster-api-provider-azure#2603").Switch(HidesOwn, "hidden"),
+		evidence.Recorded("The label and the taint of spot nodes are shown among those of the user, also while the pool is created",
+			cli+"test_aks_create_spot_node_pool").Switch(HidesOwn, "hidden"),
 		evidence.Assumed("The label of spot nodes stays where a request replaces the labels without it").
 			Switch(LosesOwn, "it is removed, as kubernetes-sigs/cluster-api-provider-azure#2603 reports"),
 		evidence.Assumed("A request with another eTag than the current one is refused with 412, where there are eTags").
@@ -55,8 +58,35 @@ func Beliefs() []evidence.Row {
 			Switch(RenewsMachines, "it is deleted, and another one is created"),
 		evidence.Assumed("A PUT without changes resumes an upgrade that failed").Switch(ResumesNot, "it ends, and the nodes stay as they are"),
 		evidence.Recorded("Labels of a request replace all those of the agent pool; without labels it shows no member nodeLabels",
-			"Azure/azure-cli: test_aks_nodepool_update_label_msi"),
+			cli+"test_aks_nodepool_update_label_msi"),
 		evidence.Observed("Tags of a request replace all those of the agent pool",
 			"kubernetes-sigs/cluster-api-provider-azure: test/e2e/aks_tags.go"),
+	)...)
+}
+
+// recordedPools returns how agent pools are changed.
+func recordedPools() []evidence.Row {
+	const (
+		scale = cli + "test_aks_nodepool_create_scale_delete_msi"
+		stop  = cli + "test_aks_nodepool_stop_and_start"
+		// machines is a scenario of 2024 in version 2024-07-01; the others are of 2022 and 2023.
+		machines = cli + "test_aks_nodepool_delete_machines"
+	)
+	return evidence.Of("AKS",
+		evidence.Recorded("Taints of a request replace all those of the agent pool; without taints it shows no member nodeTaints",
+			cli+"test_aks_nodepool_update_taints_msi"),
+		evidence.Recorded("A PUT with another count is answered with 200, the new count, state Scaling and Azure-AsyncOperation", scale),
+		evidence.Recorded("A PUT with other tags, labels or taints puts the agent pool into the state Updating for some seconds", scale),
+		evidence.Recorded("The deletion of an agent pool is answered with 202, no body, Azure-AsyncOperation and Location", scale),
+		evidence.Recorded("deleteMachines is answered with 202, no body, Azure-AsyncOperation and Location, and lowers the count", machines),
+		evidence.Recorded("The address in Location is answered with 204 after an operation that deletes machines or is aborted", machines),
+		evidence.Recorded("upgradeNodeImageVersion is answered with 202, the agent pool in state UpgradingNodeImageVersion, and Location",
+			cli+"test_aks_upgrade_node_image_only_nodepool"),
+		evidence.Recorded("A stopped agent pool shows count 0 and powerState Stopped, from the answer to the request on", stop),
+		evidence.Recorded("A start brings back the count from before the stop, although the request has count 0", stop),
+		evidence.Recorded("An abort is answered with 202, the agent pool as it is, Azure-AsyncOperation and Location",
+			cli+"test_aks_nodepool_abort"),
+		evidence.Recorded("A stop that is aborted leaves the state Canceled, powerState Running and the count from before",
+			cli+"test_aks_nodepool_abort"),
 	)
 }

@@ -76,6 +76,9 @@ func (w *lifecycle) finish(p *Pool, trouble *arm.Trouble) {
 func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 	w.nodes.Stay(w.living(p, setKey(c, p)), p.Leaving)
 	w.end(p.Op, arm.Canceled, &arm.Trouble{Code: "OperationPreempted", Message: "Operation was aborted by user."})
+	if p.State == stateStopping && p.Power == powerRunning {
+		document.Place(p.Doc, "powerState.code", powerRunning)
+	}
 	p.State, p.Work, p.Roll = stateCanceled, managed.Work{}, nil
 	w.rows.touchPool(p)
 }
@@ -113,7 +116,7 @@ func (w *lifecycle) switchCluster(c *Cluster, want string) *operation {
 	op := w.beginCluster(c, state, lifeChange)
 	for _, p := range w.rows.poolsOf(c) {
 		// A pool that was stopped by itself stays so.
-		if document.Text(p.Doc, "powerState.code") == powerStopped {
+		if p.stopped() {
 			continue
 		}
 		if want == powerRunning {

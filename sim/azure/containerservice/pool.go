@@ -181,7 +181,7 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 }
 
 // merged puts what was given over what a pool is. Labels and tags are given as a whole, bounds go with the autoscaler, and a count that is
-// not given is brought within them.
+// not given is brought within them. The count of a stopped pool, which is shown as 0, stays where 0 is given.
 func merged(p *Pool, given document.Object) document.Object {
 	next := document.Copied(p.Doc)
 	for _, whole := range []string{"nodeLabels", "tags"} {
@@ -194,6 +194,9 @@ func merged(p *Pool, given document.Object) document.Object {
 		delete(next, "maxCount")
 	}
 	document.Merge(next, given)
+	if count, is := document.Number(given, "count"); is && count == 0 && p.stopped() {
+		next["count"] = p.Doc["count"]
+	}
 	if lowest, on := document.Number(next, "minCount"); on && given["count"] == nil {
 		highest, _ := document.Number(next, "maxCount")
 		next["count"] = float64(min(max(p.count(), lowest), max(highest, lowest)))
@@ -369,8 +372,11 @@ func (w *agentPools) abort(x *arm.Call) (*arm.Answer, error) {
 		return nil, refuse(400, "OperationNotAllowed", "Operation is not allowed: there is no operation of agent pool %s that can be aborted.",
 			p.Name)
 	}
+	before := w.views.pool(c, p)
 	w.life.cancel(c, p)
-	return &arm.Answer{Status: http.StatusNoContent}, nil
+	op := w.life.begin(c, p.Name, stateCanceled)
+	w.life.end(op.ID, arm.Succeeded, nil)
+	return &arm.Answer{Status: http.StatusAccepted, Body: before, Op: &op.Operation}, nil
 }
 
 func (w *agentPools) machines(x *arm.Call) (*arm.Answer, error) {

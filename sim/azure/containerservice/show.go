@@ -29,6 +29,12 @@ func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
 		d["eTag"] = arm.ETag(p.Version)
 	}
 	document.Place(d, "powerState.code", p.Power)
+	if p.stopped() {
+		document.Place(d, "powerState.code", powerStopped)
+		if !p.ofVMs() {
+			d["count"] = float64(0)
+		}
+	}
 	d["currentOrchestratorVersion"] = w.lowest(c, p)
 	if p.ofVMs() {
 		w.scaled(c, p, d)
@@ -36,8 +42,10 @@ func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
 	if len(document.Under(d, "nodeLabels")) == 0 {
 		delete(d, "nodeLabels")
 	}
-	if _, given := d["availabilityZones"]; given && len(document.Items(d, "availabilityZones")) == 0 {
-		delete(d, "availabilityZones")
+	for _, list := range []string{"nodeTaints", "availabilityZones"} {
+		if len(document.Items(d, list)) == 0 {
+			delete(d, list)
+		}
 	}
 	return d
 }

@@ -139,6 +139,9 @@ func (p *Pool) count() int {
 	return n
 }
 
+// stopped reports whether a pool was stopped by itself, or is being stopped.
+func (p *Pool) stopped() bool { return document.Text(p.Doc, "powerState.code") == powerStopped }
+
 func (p *Pool) system() bool { return document.Text(p.Doc, "mode") == modeSystem }
 
 func (p *Pool) autoscaled() bool { return document.Truth(p.Doc, "enableAutoScaling") }
