@@ -121,8 +121,8 @@ func TestHistoryThatOthersPrune(t *testing.T) {
 	})
 }
 
-// TestHistoryOfManyVersions holds that a template with more unused versions than EC2 deletes in one request, such as that of an adopted group,
-// comes to the limit.
+// TestHistoryOfManyVersions holds that a template with more unused versions than EC2 deletes in one request, such as that of an adopted
+// group, comes to the limit.
 func TestHistoryOfManyVersions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, seen := w.kept(aTarget(), 2)

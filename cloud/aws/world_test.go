@@ -1,7 +1,9 @@
 package aws_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/specs"
 )
 
 // world is a simulated account with the driver's wire to it.
@@ -54,7 +57,7 @@ func inWorldOf(t *testing.T, account simaws.Account, test func(*testing.T, *worl
 				t.Errorf("close the simulator: %v", err)
 			}
 		}()
-		w := &world{t: t, server: server, wire: &tap{next: sim.Transport{Handler: server}}}
+		w := &world{t: t, server: server, wire: &tap{t: t, next: sim.Transport{Handler: server}}}
 		w.driver = w.newDriver()
 		settings := config(simaws.Region)
 		settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
@@ -89,8 +92,9 @@ func config(region string) awssdk.Config {
 	}
 }
 
-// tap notes what goes over the wire.
+// tap notes what goes over the wire, and holds it against what AWS publishes.
 type tap struct {
+	t     *testing.T
 	next  http.RoundTripper
 	mu    sync.Mutex
 	calls []wire.Call
@@ -100,7 +104,23 @@ func (t *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.mu.Lock()
 	t.calls = append(t.calls, wire.CallFrom(req.Context()))
 	t.mu.Unlock()
+	if err := published(req); err != nil {
+		t.t.Errorf("%s: %v", wire.CallFrom(req.Context()).Operation, err)
+	}
 	return t.next.RoundTrip(req)
+}
+
+// published returns what AWS does not publish of a request.
+func published(req *http.Request) error {
+	var text []byte
+	if req.Body != nil {
+		var err error
+		if text, err = io.ReadAll(req.Body); err != nil {
+			return err
+		}
+		req.Body = io.NopCloser(bytes.NewReader(text))
+	}
+	return specs.AWS().Request(req, string(text))
 }
 
 func isWrite(c wire.Call) bool {

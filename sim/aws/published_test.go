@@ -15,15 +15,9 @@ import (
 	"github.com/muster-project/muster/test/specs"
 )
 
-// unlisted are the services whose operations the table does not have: few are served, and tests request them by the SDK's clients.
-var unlisted = []string{wire.ServiceSSM, wire.ServiceS3}
-
 func TestOperationsArePublished(t *testing.T) {
 	spec, all := specs.AWS(), aws.Operations()
 	for service, names := range all {
-		if slices.Contains(unlisted, service) {
-			continue
-		}
 		served := map[string]bool{}
 		for _, name := range names {
 			served[service+"."+name] = true
@@ -78,9 +72,17 @@ var missingCode = map[string]string{wire.ServiceEC2: "MissingParameter", wire.Se
 
 // TestRequestsThatAreNotPublished shows that the check of requests and answers notices what is wrong with one, and accepts what is right.
 func TestRequestsThatAreNotPublished(t *testing.T) {
-	const group = "&Version=2011-01-01&AutoScalingGroupName=g"
+	const (
+		group    = "&Version=2011-01-01&AutoScalingGroupName=g"
+		template = "Action=CreateLaunchTemplate&Version=2016-11-15&LaunchTemplateName=n&LaunchTemplateData."
+	)
 	for _, row := range []struct{ method, path, body, want string }{
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0&MaxSize=1&Tags.member.1.Key=k" + group, ""},
+		{"POST", "/", "Action=CreateOrUpdateTags&Version=2011-01-01&Tags.member.1.Key=k&Tags.member.2.Value=v",
+			"the member Tags.member.2.Key is needed"},
+		{"POST", "/", template + "CreditSpecification.CpuCredits=standard", ""},
+		{"POST", "/", template + "InstanceRequirements.MemoryMiB.Max=1",
+			"the member LaunchTemplateData.InstanceRequirements.MemoryMiB.Min is needed"},
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0" + group, "the member MaxSize is needed"},
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0&MaxSize=1&Tag.1.Key=k" + group, "no member Tag is published"},
 		{"POST", "/", "Action=MakeAutoScalingGroup" + group, "no operation is published"},
@@ -101,6 +103,45 @@ func TestRequestsThatAreNotPublished(t *testing.T) {
 			t.Errorf("%s %s %s: want %q, got %v", row.method, row.path, row.body, row.want, err)
 		}
 	}
+	answersThatAreNotPublished(t, group)
+}
+
+// TestRequestsToSSMAndS3 shows the same of the services whose operations headers tell.
+func TestRequestsToSSMAndS3(t *testing.T) {
+	for _, row := range []struct{ method, url, target, source, body, want string }{
+		{"POST", "http://ssm.aws.sim/", "GetParameter", "", `{"Name":"n","WithDecryption":true}`, ""},
+		{"POST", "http://ssm.aws.sim/", "GetParameter", "", `{"name":"n"}`, "no member name is published"},
+		{"POST", "http://ssm.aws.sim/", "GetParameters", "", `{}`, "the member Names is needed"},
+		{"POST", "http://ssm.aws.sim/", "GetParametersByPath", "", `{"Path":"/a","ParameterFilters":[{"Key":"k"},{"Option":"o"}]}`,
+			"the member ParameterFilters.2.Key is needed"},
+		{"POST", "http://ssm.aws.sim/", "PutParameter", "", `{"Name":"n"}`, "no operation is published"},
+		{"PUT", "http://b.s3.aws.sim/k?x-id=PutObject", "", "", "text", ""},
+		{"PUT", "http://s3.aws.sim/b/k?x-id=PutObject", "", "", "text", ""},
+		{"PUT", "http://s3.aws.sim/b?x-id=PutObject", "", "", "text", "no operation is published"},
+		{"PUT", "http://b.s3.aws.sim/k?x-id=CopyObject", "", "b/k", "", ""},
+		{"PUT", "http://b.s3.aws.sim/k?x-id=CopyObject", "", "", "", "needs the header X-Amz-Copy-Source"},
+		{"HEAD", "http://b.s3.aws.sim/k", "", "", "", ""},
+		{"GET", "http://b.s3.aws.sim/k?x-id=GetObject&versionId=1", "", "", "", ""},
+		{"GET", "http://b.s3.aws.sim/k?x-id=GetObject&version=1", "", "", "", "has no parameter version"},
+		{"POST", "http://b.s3.aws.sim/k?x-id=DeleteObject", "", "", "", "no operation is published"},
+	} {
+		r := httptest.NewRequest(row.method, row.url, nil)
+		if r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=k/20260101/eu-west-1/s3/aws4_request"); row.target != "" {
+			r.Header.Set("X-Amz-Target", "AmazonSSM."+row.target)
+		}
+		if row.source != "" {
+			r.Header.Set("X-Amz-Copy-Source", row.source)
+		}
+		err := specs.AWS().Request(r, row.body)
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s %s %s %s: want %q, got %v", row.method, row.url, row.target, row.body, row.want, err)
+		}
+	}
+}
+
+// answersThatAreNotPublished shows that the check of answers notices an error that an operation does not declare.
+func answersThatAreNotPublished(t *testing.T, group string) {
+	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for code, declared := range map[string]bool{"AlreadyExists": true, "ValidationError": true, "ResourceInUse": false} {

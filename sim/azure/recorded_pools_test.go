@@ -10,8 +10,8 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// TestAgentPoolsAsRecorded holds what clients of Azure have recorded of an agent pool: it is scaled, gets taints, is stopped and started, loses
-// a machine, and is deleted; the answers to a stop that is aborted and to a new node image.
+// TestAgentPoolsAsRecorded holds what clients of Azure have recorded of an agent pool: it is scaled, loses its taints, is stopped and
+// started, loses a machine, gets a new node image, and is deleted.
 func TestAgentPoolsAsRecorded(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(w *aksClients) {
@@ -26,7 +26,8 @@ func TestAgentPoolsAsRecorded(t *testing.T) {
 			shown, after map[string]any
 			result       int
 		}{
-			{"created", http.MethodPut, "", `{"properties":{"count":2,"vmSize":"Standard_D2s_v3","mode":"User","nodeTaints":["a=b:NoSchedule"]}}`, 201,
+			{"created", http.MethodPut, "",
+				`{"properties":{"count":2,"vmSize":"Standard_D2s_v3","mode":"User","nodeTaints":["a=b:NoSchedule"]}}`, 201,
 				map[string]any{"provisioningState": "Creating", "nodeTaints": "a=b:NoSchedule"}, nil, 0},
 			{"another count", http.MethodPut, "", `{"properties":{"count":3}}`, 200,
 				map[string]any{"provisioningState": "Scaling", "count": 3}, map[string]any{"count": 3}, 0},

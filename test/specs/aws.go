@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"bytes"
 	_ "embed" // for the table
 	"encoding/json"
 	"encoding/xml"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,9 +25,9 @@ var queryServices = map[string]string{"2016-11-15": "ec2", "2011-01-01": "autosc
 // AWS reads the operations of AWS' services, once.
 var AWS = once(func() (*Specification, error) {
 	var table map[string]struct {
-		Method, Path, Version  string
-		Success                []int
-		Query, Members, Errors []string
+		Method, Path, Version                   string
+		Success                                 []int
+		Query, Headers, Members, Nested, Errors []string
 	}
 	if err := json.Unmarshal(awsTable, &table); err != nil {
 		return nil, fmt.Errorf("decode the operations of AWS: %w", err)
@@ -38,7 +40,7 @@ var AWS = once(func() (*Specification, error) {
 			continue
 		}
 		o := &Operation{ID: id, Method: http.MethodPost, Path: "/", Version: one.Version, Query: map[string]bool{}, Success: one.Success,
-			Errors: append(one.Errors, table[service].Errors...), Members: []string{}, from: from}
+			Errors: append(one.Errors, table[service].Errors...), Members: []string{}, Nested: one.Nested, from: from}
 		for _, name := range one.Query {
 			o.Query[name] = false
 		}
@@ -48,23 +50,49 @@ var AWS = once(func() (*Specification, error) {
 				o.Required = append(o.Required, name)
 			}
 		}
-		if all[id] = o; one.Path != "" {
+		switch all[id] = o; {
+		case len(one.Headers) > 0:
+			o.Method, o.Path, o.Headers, o.Members, o.plain = one.Method, one.Path, one.Headers, nil, true
+		case one.Path != "":
 			o.Method, o.Path = one.Method, one.Path
 			paths[id] = o
 		}
 	}
 	byPath := byPath(paths)
 	return &Specification{
-		operations: all, unpublished: awsUnpublished,
+		operations: all, unpublished: func(*http.Request) bool { return false },
 		find: func(r *http.Request, body string) *Operation {
 			form, isForm := formOf(r, body)
-			if isForm {
+			target, isTarget := strings.CutPrefix(r.Header.Get("X-Amz-Target"), "AmazonSSM.")
+			switch {
+			case isForm:
 				return all[queryServices[form.Get("Version")]+"."+form.Get("Action")]
+			case isTarget:
+				return all["ssm."+target]
+			case strings.Contains(r.Header.Get("Authorization"), "/s3/"):
+				return ofS3(all, r)
 			}
 			return byPath(r, body)
 		},
 	}, nil
 })
+
+// ofS3 returns the operation of a request to S3, which its parameter x-id names; HeadObject has none. The bucket is in the path or in the
+// name of the host.
+func ofS3(all map[string]*Operation, r *http.Request) *Operation {
+	id := r.URL.Query().Get("x-id")
+	if r.Method == http.MethodHead && id == "" {
+		id = "HeadObject"
+	}
+	_, key, inPath := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !inPath && !strings.HasPrefix(r.Host, "s3.") {
+		key = strings.TrimPrefix(r.URL.Path, "/")
+	}
+	if o := all["s3."+id]; o != nil && o.Method == r.Method && key != "" {
+		return o
+	}
+	return nil
+}
 
 // formOf returns the parameters of a request whose body is a form.
 func formOf(r *http.Request, body string) (url.Values, bool) {
@@ -75,28 +103,21 @@ func formOf(r *http.Request, body string) (url.Values, bool) {
 	return form, err == nil
 }
 
-// awsUnpublished reports whether a request is one to SSM or S3, of which the table has none: their simulators serve a few operations that
-// the SDK's own clients request in the tests.
-func awsUnpublished(r *http.Request) bool {
-	scope := r.Header.Get("Authorization")
-	return strings.Contains(scope, "/ssm/") || strings.Contains(scope, "/s3/")
-}
-
 // members holds the parameters of a form, or the top of a JSON document, against what the operation has.
 func (o *Operation) members(r *http.Request, body string) error {
-	var has []string
+	var has, paths []string
 	if form, is := formOf(r, body); is {
-		for name := range form {
-			top, _, _ := strings.Cut(name, ".")
-			has = append(has, top)
-		}
-		has = slices.DeleteFunc(has, func(name string) bool { return name == "Action" || name == "Version" })
+		paths = slices.DeleteFunc(slices.Collect(maps.Keys(form)), func(name string) bool { return name == "Action" || name == "Version" })
 	} else if body != "" {
-		var object map[string]json.RawMessage
+		var object map[string]any
 		if err := json.Unmarshal([]byte(body), &object); err != nil {
 			return fmt.Errorf("decode the body: %w", err)
 		}
-		has = slices.Collect(maps.Keys(object))
+		paths = flattened(object, "")
+	}
+	for _, path := range paths {
+		top, _, _ := strings.Cut(path, ".")
+		has = append(has, top)
 	}
 	for _, name := range has {
 		if !slices.Contains(o.Members, name) {
@@ -108,7 +129,58 @@ func (o *Operation) members(r *http.Request, body string) error {
 			return fmt.Errorf("the member %s is needed", name)
 		}
 	}
+	for _, path := range o.Nested {
+		if lacks := lacking(paths, path); lacks != "" {
+			return fmt.Errorf("the member %s is needed", lacks)
+		}
+	}
 	return nil
+}
+
+// flattened returns the paths of a JSON document's values, as a form has them: names and the numbers of elements, from 1 on.
+func flattened(value any, path string) (out []string) {
+	below := func(name string, value any) {
+		out = append(out, flattened(value, strings.TrimPrefix(path+"."+name, "."))...)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			below(name, member)
+		}
+	case []any:
+		for k, element := range value {
+			below(strconv.Itoa(k+1), element)
+		}
+	}
+	if len(out) == 0 && path != "" {
+		return []string{path}
+	}
+	return out
+}
+
+// lacking returns the first path, of those that a pattern stands for, that a request lacks although it has what the path is in; "" for
+// none.
+func lacking(has []string, pattern string) string {
+	within := func(path string) func(string) bool {
+		return func(is string) bool { return is == path || strings.HasPrefix(is, path+".") }
+	}
+	list, rest, elements := strings.Cut(pattern, ".#.")
+	if !elements {
+		parent := pattern[:strings.LastIndexByte(pattern, '.')]
+		if slices.ContainsFunc(has, within(parent)) && !slices.ContainsFunc(has, within(pattern)) {
+			return pattern
+		}
+		return ""
+	}
+	for _, path := range has {
+		after, is := strings.CutPrefix(path, list+".")
+		if number, _, _ := strings.Cut(after, "."); is {
+			if lacks := lacking(has, list+"."+number+"."+rest); lacks != "" {
+				return lacks
+			}
+		}
+	}
+	return ""
 }
 
 // commonErrors are the codes that AWS documents for all operations of the query protocols.
@@ -128,7 +200,17 @@ func (o *Operation) refusal(h http.Header, answer []byte) error {
 		return nil
 	}
 	code := h.Get("X-Amzn-Errortype")
-	if code == "" {
+	switch {
+	case code != "":
+	case bytes.HasPrefix(answer, []byte("{")):
+		var in struct {
+			Code string `json:"__type"`
+		}
+		if err := json.Unmarshal(answer, &in); err != nil {
+			return fmt.Errorf("decode the error: %w", err)
+		}
+		code = in.Code
+	default:
 		var in struct {
 			Code string `xml:"Error>Code"`
 		}

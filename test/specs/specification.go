@@ -41,7 +41,8 @@ type Operation struct {
 	Version string
 	// Query are the parameters behind the path, and whether a request must have them.
 	Query map[string]bool
-	// Headers are the conditions that a request can have: If-Match and If-None-Match.
+	// Headers are the conditions that a request can have: If-Match and If-None-Match. Where parameters are headers they are all, and those
+	// behind an asterisk are required.
 	Headers []string
 	// Success are the codes of accepted requests; none where they are not published.
 	Success []int
@@ -49,6 +50,10 @@ type Operation struct {
 	Errors []string
 	// Required are the members that the body must have at its top, Members those that it can have; none where body has them.
 	Required, Members []string
+	// Nested are paths of names that a request must have where it has the member that they are in; # is for the number of an element.
+	Nested []string
+	// plain is set where the body has no structure.
+	plain bool
 	// body and answer are the names of the schemas of the bodies, "" for none.
 	body, answer string
 	parts        []string
@@ -132,7 +137,7 @@ func (o *Operation) request(r *http.Request, body string) error {
 	}
 	var err error
 	switch {
-	case body == "" && len(o.Required) == 0:
+	case o.plain || body == "" && len(o.Required) == 0:
 		return nil
 	case o.Members != nil:
 		err = o.members(r, body)
@@ -159,9 +164,19 @@ func (o *Operation) parameters(query url.Values, h http.Header) error {
 			return fmt.Errorf("needs the parameter %s", name)
 		}
 	}
+	return o.headers(h)
+}
+
+// headers holds the conditions of a request, and the parameters that are headers, against the operation.
+func (o *Operation) headers(h http.Header) error {
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if h.Get(name) != "" && !slices.Contains(o.Headers, name) {
 			return fmt.Errorf("has no header %s", name)
+		}
+	}
+	for _, name := range o.Headers {
+		if name, required := strings.CutPrefix(name, "*"); required && h.Get(name) == "" {
+			return fmt.Errorf("needs the header %s", name)
 		}
 	}
 	return nil

@@ -17,10 +17,12 @@ import (
 type service struct {
 	name       string
 	operations []string
+	// shapeless is set for services of which only the table of operations is written: their requests and answers are few.
+	shapeless bool
 }
 
 var services = []service{
-	{"ec2", []string{
+	{name: "ec2", operations: []string{
 		"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions",
 		"ModifyLaunchTemplate", "DeleteLaunchTemplate", "DeleteLaunchTemplateVersions", "RunInstances", "DescribeInstances",
 		"DescribeInstanceStatus", "DescribeSpotInstanceRequests", "TerminateInstances", "GetConsoleOutput", "DescribeImages",
@@ -28,7 +30,7 @@ var services = []service{
 		"DescribeInstanceTypeOfferings", "DescribeSubnets", "DescribeSecurityGroups", "DescribeKeyPairs",
 		"DescribeAvailabilityZones", "DescribeVpcs", "DescribeRegions", "CreateTags", "DeleteTags", "DescribeTags",
 	}},
-	{"autoscaling", []string{
+	{name: "autoscaling", operations: []string{
 		"CreateAutoScalingGroup", "UpdateAutoScalingGroup", "DeleteAutoScalingGroup", "DescribeAutoScalingGroups",
 		"DescribeAutoScalingInstances", "SetDesiredCapacity", "TerminateInstanceInAutoScalingGroup", "AttachInstances",
 		"DetachInstances", "CreateOrUpdateTags", "DeleteTags", "DescribeTags", "PutLifecycleHook", "DescribeLifecycleHooks",
@@ -38,8 +40,8 @@ var services = []service{
 		"ExitStandby", "DescribeAccountLimits", "DescribeLifecycleHookTypes", "DescribeScalingProcessTypes",
 		"DescribeTerminationPolicyTypes",
 	}},
-	{"sts", []string{"GetCallerIdentity", "AssumeRole"}},
-	{"iam", []string{
+	{name: "sts", operations: []string{"GetCallerIdentity", "AssumeRole"}},
+	{name: "iam", operations: []string{
 		"CreateRole", "GetRole", "DeleteRole", "ListRoles", "TagRole", "UntagRole", "ListRoleTags", "UpdateAssumeRolePolicy",
 		"PutRolePermissionsBoundary", "DeleteRolePermissionsBoundary", "CreateServiceLinkedRole",
 		"AttachRolePolicy", "DetachRolePolicy", "ListAttachedRolePolicies", "PutRolePolicy", "GetRolePolicy", "DeleteRolePolicy",
@@ -48,11 +50,13 @@ var services = []service{
 		"CreateInstanceProfile", "GetInstanceProfile", "DeleteInstanceProfile", "AddRoleToInstanceProfile", "RemoveRoleFromInstanceProfile",
 		"ListInstanceProfilesForRole",
 	}},
-	{"eks", []string{
+	{name: "eks", operations: []string{
 		"CreateCluster", "DescribeCluster", "DeleteCluster", "ListClusters", "UpdateClusterVersion",
 		"CreateNodegroup", "DescribeNodegroup", "ListNodegroups", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup",
 		"ListUpdates", "DescribeUpdate", "CancelUpdate", "TagResource", "UntagResource", "ListTagsForResource",
 	}},
+	{name: "ssm", operations: []string{"GetParameter", "GetParameters", "GetParametersByPath"}, shapeless: true},
+	{name: "s3", operations: []string{"CopyObject", "DeleteObject", "GetObject", "HeadObject", "PutObject"}, shapeless: true},
 }
 
 func main() {
@@ -78,7 +82,7 @@ func generate(s service, all map[string]operation) error {
 	if err != nil {
 		return err
 	}
-	if err := m.published(s, dir, all); err != nil {
+	if err := m.published(s, dir, all); err != nil || s.shapeless {
 		return err
 	}
 	out, err := m.write(s, version, all)

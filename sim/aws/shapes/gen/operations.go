@@ -25,8 +25,12 @@ type operation struct {
 	Success []int  `json:",omitempty"`
 	// Query are the parameters behind the path.
 	Query []string `json:",omitempty"`
+	// Headers are the headers of a request whose parameters are there; those behind an asterisk are required.
+	Headers []string `json:",omitempty"`
 	// Members are the parameters, or the members of the body, at the top; those behind an asterisk are required.
 	Members []string `json:",omitempty"`
+	// Nested are paths of names that a request must have where it has the member that they are in; # is for the number of an element.
+	Nested []string `json:",omitempty"`
 	// Errors are the codes of the errors that the operation declares. Where operations declare none, an entry with the name of the service has
 	// those of all.
 	Errors []string `json:",omitempty"`
@@ -67,12 +71,9 @@ func (m *model) published(s service, dir string, all map[string]operation) error
 	if err != nil {
 		return err
 	}
-	required, errors := map[string][]string{}, map[string][]string{}
+	required, errors := map[string][]string{}, refusalsOf(src)
 	for _, f := range validator.FindAllStringSubmatch(src.validators, -1) {
 		required[f[1]] = firstGroups(missing, f[0])
-	}
-	for _, f := range refusals.FindAllStringSubmatch(src.deserializers, -1) {
-		errors[f[1]] = firstGroups(errorCode, f[0])
 	}
 	if declared := firstGroups(exception, src.registry); len(declared) > 0 {
 		all[s.name] = operation{Errors: declared}
@@ -81,8 +82,13 @@ func (m *model) published(s service, dir string, all map[string]operation) error
 	if v := apiVersion.FindStringSubmatch(src.serializers); v != nil {
 		version = v[1]
 	}
+	nested, rest := m.nested(s.operations, src.validators), xmlOperations(src, required)
 	for _, name := range s.operations {
-		o := operation{Version: version, Success: []int{200}, Errors: errors[name]}
+		if o, is := rest[name]; is {
+			all[s.name+"."+name] = o
+			continue
+		}
+		o := operation{Version: version, Success: []int{200}, Errors: errors[name], Nested: nested[name]}
 		elsewhere := map[string]bool{}
 		if m.rest() {
 			m.restOperation(&o, name, src, elsewhere)
@@ -101,6 +107,15 @@ func (m *model) published(s service, dir string, all map[string]operation) error
 		all[s.name+"."+name] = o
 	}
 	return nil
+}
+
+// refusalsOf returns the codes of the errors that operations declare.
+func refusalsOf(src sources) map[string][]string {
+	errors := map[string][]string{}
+	for _, f := range refusals.FindAllStringSubmatch(src.deserializers, -1) {
+		errors[f[1]] = firstGroups(errorCode, f[0])
+	}
+	return errors
 }
 
 // restOperation sets what operations have that are told by method and path. elsewhere are the fields that are not in the body.
@@ -125,9 +140,12 @@ func (m *model) restOperation(o *operation, name string, src sources, elsewhere 
 
 // wireName is how a field of an operation's input is called in a request, without what lists add to it.
 func (m *model) wireName(shape, field string) string {
-	if m.rest() {
+	switch {
+	case m.rest():
 		name, _ := m.jsonName(field)
 		return name
+	case m.schematic():
+		return field
 	}
 	name, _, _ := strings.Cut(m.request[shape][field], ",")
 	return name

@@ -8,6 +8,9 @@ import (
 // rest reports a service whose requests are told apart by method and path.
 func (m *model) rest() bool { return len(m.routes) > 0 }
 
+// schematic reports a service that the SDK describes by schemas.
+func (m *model) schematic() bool { return m.members != nil }
+
 // readSchemas notes what the schemas of a service that speaks REST say: the routes of its operations and how fields are called.
 func (m *model) readSchemas(f *ast.File) {
 	if m.members == nil {
