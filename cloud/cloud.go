@@ -45,12 +45,8 @@ type Target[S any] struct {
 	// Operations are the long-running operations that an earlier observation named, as they are stored on the object. They are hints for the
 	// error message of a failure; nothing else may be derived from them.
 	Operations []pool.Operation
-	// MaxAge is the maximum age of the observation. Zero requires a fresh one, and NoSharedCache one that shares no read with other pools.
-	// A driver's own writes always make older observations useless.
-	MaxAge time.Duration
-	// ByEvent is true if an event (an edit, a change of a Node) asked for the pass before the next look is due. What only other clients change
-	// beside the group is found by the looks that are due, and need not be read for an event.
-	ByEvent bool
+	// Cache limits the age of the reads behind the observation.
+	Cache CacheControl
 	// Search is for which other groups the observation looks: the pool's own does not exist, and the next step is to create it.
 	Search Search
 	// Deleting is true if the pool is being deleted: an object that no longer shows must be known to be gone before the pool is released.
@@ -62,7 +58,18 @@ type Target[S any] struct {
 // AdoptedTemplate is the key of Target.Remembered under which the name of the launch template of an adopted group is kept.
 const AdoptedTemplate = pool.AdoptedKey + "-template"
 
-// NoSharedCache is the MaxAge of an observation that shares no read with other pools.
+// CacheControl limits which cached reads an observation may use; pool.CacheStatus is the answer. A driver's own writes always make older
+// reads useless.
+type CacheControl struct {
+	// MaxAge is the maximum age of a read. Zero requires one that is made for this pass, alone or batched with those of other pools, and
+	// NoSharedCache one that is shared with no other pool.
+	MaxAge time.Duration
+	// ByEvent is true if an event (an edit, a change of a Node) asked for the pass before the next look is due. What only other clients change
+	// beside the group is found by the looks that are due, and need not be read for an event.
+	ByEvent bool
+}
+
+// NoSharedCache is the CacheControl.MaxAge of an observation that shares no read with other pools.
 const NoSharedCache time.Duration = -1
 
 // Search selects the groups of other names that could be the pool's, so that no second one is created.

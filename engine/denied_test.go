@@ -30,7 +30,7 @@ func TestAnAnswerIsNotWatched(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rest(t)
-			s.driver.observed.Shared = c.shared
+			s.driver.observed.Cache.Shared = c.shared
 			c.change(s)
 			s.facts.Desired.Replicas = 3
 			for _, kind := range []pool.StepKind{pool.Resize, pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup} {

@@ -189,21 +189,21 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 
 // see looks at the cloud, again if what is to be done can't rest on an answer of the age that the pass accepts.
 func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Outcome {
-	f.Target.MaxAge, f.Desired.StepsInBackoff = m.queue.accepts(m.age(f.Now), f.Now), m.avoid(f.Now)
-	f.Target.ByEvent = f.Now.Before(m.due)
+	f.Target.Cache.MaxAge, f.Desired.StepsInBackoff = m.queue.accepts(m.age(f.Now), f.Now), m.avoid(f.Now)
+	f.Target.Cache.ByEvent = f.Now.Before(m.due)
 	exact := false
 	defer func() { m.queue.looked(m.observe.err, exact) }()
 	out := e.searched(ctx, f, n, m, e.look(ctx, *f, n, m))
-	if out.Observed.Fresh || out.Observed.GroupFresh {
+	if out.Observed.Cache.Fresh || out.Observed.Cache.GroupFresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
-		f.Target.MaxAge = 0
+		f.Target.Cache.MaxAge = 0
 	}
-	if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) {
-		f.Target.MaxAge, exact = 0, removes(out) || f.doubts(out)
+	if f.Target.Cache.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.Cache.MaxAge, f.Now) || f.doubts(out)) {
+		f.Target.Cache.MaxAge, exact = 0, removes(out) || f.doubts(out)
 		out = e.look(ctx, *f, n, m)
 	}
-	if takesBack(out) && !out.Observed.Fresh || out.Observed.Reused && (undrains(out) || f.doubts(out)) {
-		f.Target.MaxAge = cloud.NoSharedCache
+	if takesBack(out) && !out.Observed.Cache.Fresh || out.Observed.Cache.Reused && (undrains(out) || f.doubts(out)) {
+		f.Target.Cache.MaxAge = cloud.NoSharedCache
 		out = e.look(ctx, *f, n, m)
 	}
 	return e.searched(ctx, f, n, m, out)
@@ -245,7 +245,7 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	observed = join(ctx, observed, f.Marked, n)
 	observed.FormerNodes = formerNodes(ctx, f, observed, n)
 	name(observed.Instances, f)
-	observed.Versions, observed.BehindUntil = m.presence.marked(observed.Versions, f.Now), m.presence.behindUntil()
+	observed.Versions, observed.Cache.StaleUntil = m.presence.marked(observed.Versions, f.Now), m.presence.behindUntil()
 	m.unfilled = m.unfilled.after(observed, f.Now)
 	observed.UnfilledSince = m.unfilled.since
 	m.attempts.sawEffects(observed, f.Now)

@@ -228,7 +228,7 @@ func TestAChangeEndsEveryBackoff(t *testing.T) {
 		s.pass()
 		s.facts.Generation = "2"
 		s.after(time.Second)
-		check(t, "age that an event takes", 10*time.Second, s.driver.observes[1].MaxAge)
+		check(t, "age that an event takes", 10*time.Second, s.driver.observes[1].Cache.MaxAge)
 	})
 	t.Run("an owner that is forgotten", func(t *testing.T) {
 		s := rest(t)
@@ -261,7 +261,7 @@ func TestEventsTakeARecentObservation(t *testing.T) {
 	var ages []time.Duration
 	var byEvent []bool
 	for _, o := range s.driver.observes {
-		ages, byEvent = append(ages, o.MaxAge), append(byEvent, o.ByEvent)
+		ages, byEvent = append(ages, o.Cache.MaxAge), append(byEvent, o.Cache.ByEvent)
 	}
 	ten := 10 * time.Second
 	check(t, "asked for by events", []bool{false, true, true, true, true, true, false}, byEvent)

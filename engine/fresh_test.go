@@ -29,8 +29,8 @@ func TestNothingIsChangedOnAnOldObservation(t *testing.T) {
 			if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != c.step {
 				t.Fatalf("want %s begun, got %+v", c.step, out.Plan)
 			}
-			if last := s.driver.observes[len(s.driver.observes)-1]; last.MaxAge != 0 {
-				t.Errorf("want the cloud looked at anew before %s, got an observation of up to %s", c.step, last.MaxAge)
+			if last := s.driver.observes[len(s.driver.observes)-1]; last.Cache.MaxAge != 0 {
+				t.Errorf("want the cloud looked at anew before %s, got an observation of up to %s", c.step, last.Cache.MaxAge)
 			}
 		})
 	}
@@ -46,7 +46,7 @@ func TestProtectionRestsOnASharedRead(t *testing.T) {
 	if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Protect {
 		t.Fatalf("want a machine protected, got %+v", out.Plan)
 	}
-	if got := s.driver.observes[looks:]; len(got) != 1 || got[0].MaxAge == 0 {
+	if got := s.driver.observes[looks:]; len(got) != 1 || got[0].Cache.MaxAge == 0 {
 		t.Errorf("want one look that takes an old observation, got %+v", got)
 	}
 }
@@ -62,14 +62,14 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 		"after a step of Muster's": {false, cloud.NoSharedCache, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
-			s.driver.observed.ShortNotice, s.driver.observed.Reused = c.notice, c.reused
+			s.driver.observed.ShortNotice, s.driver.observed.Cache.Reused = c.notice, c.reused
 			s.pass()
 			s.drained()
 			if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Undrain {
 				t.Fatalf("want the drain taken back, got %+v", out.Plan)
 			}
-			if last := s.driver.observes[len(s.driver.observes)-1]; last.MaxAge != c.want {
-				t.Errorf("want a look of an age of %s at most, got %s", c.want, last.MaxAge)
+			if last := s.driver.observes[len(s.driver.observes)-1]; last.Cache.MaxAge != c.want {
+				t.Errorf("want a look of an age of %s at most, got %s", c.want, last.Cache.MaxAge)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestAnEventAloneTakesAnOldObservation(t *testing.T) {
 	s := rest(t)
 	s.pass()
 	looks := len(s.driver.observes)
-	if s.after(time.Second); len(s.driver.observes) != looks+1 || s.driver.observes[looks].MaxAge == 0 {
+	if s.after(time.Second); len(s.driver.observes) != looks+1 || s.driver.observes[looks].Cache.MaxAge == 0 {
 		t.Errorf("want one look that takes an old observation, got %+v", s.driver.observes[looks:])
 	}
 }
@@ -137,7 +137,7 @@ func TestADoubtIsSettledBeforeTheStep(t *testing.T) {
 	s.facts.NeedsFreshRead = func(pool.Observed) bool { return true }
 	looks, starts := len(s.driver.observes), len(s.cluster.starts)
 	out := s.after(time.Second)
-	if got := s.driver.observes[looks:]; len(got) != 2 || got[1].MaxAge != 0 {
+	if got := s.driver.observes[looks:]; len(got) != 2 || got[1].Cache.MaxAge != 0 {
 		t.Errorf("want a second look, at what is so now, got %+v", got)
 	}
 	if got := len(s.cluster.starts) - starts; got != 1 || !out.Started {
@@ -159,7 +159,7 @@ func TestWhatIsSeenAnewIsNotAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
 			s.pass()
-			s.driver.observed.Fresh = true
+			s.driver.observed.Cache.Fresh = true
 			c.change(s)
 			looks := len(s.driver.observes)
 			out := s.after(time.Second)
@@ -184,10 +184,10 @@ func TestADoubtIsSettledByTheCloud(t *testing.T) {
 	for _, doubted := range []bool{false, true} {
 		s := rest(t)
 		s.facts.NeedsFreshRead = func(pool.Observed) bool { return doubted }
-		s.driver.observed.Reused = true
+		s.driver.observed.Cache.Reused = true
 		s.pass()
-		if last := s.driver.observes[len(s.driver.observes)-1]; (last.MaxAge == cloud.NoSharedCache) != doubted {
-			t.Errorf("doubted %t: want the cloud asked itself only then, got a look of an age of %s at most", doubted, last.MaxAge)
+		if last := s.driver.observes[len(s.driver.observes)-1]; (last.Cache.MaxAge == cloud.NoSharedCache) != doubted {
+			t.Errorf("doubted %t: want the cloud asked itself only then, got a look of an age of %s at most", doubted, last.Cache.MaxAge)
 		}
 	}
 }

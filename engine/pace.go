@@ -81,7 +81,7 @@ func (r *record) afterDrain(now time.Time, p pool.Plan) time.Duration {
 
 // next says when to look again, and remembers it.
 func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Duration {
-	r.shared = out.Observed.Shared
+	r.shared = out.Observed.Cache.Shared
 	drains := out.Plan.Step != nil && out.Plan.Step.Kind == pool.Drain
 	again := drains && !r.draining.IsZero()
 	if !again {

@@ -134,7 +134,7 @@ func TestLooksAfterAWrite(t *testing.T) {
 		{"reads that pools share", true, milliseconds(300, 600, 600, 600, 600, 600), 400, 300 * time.Millisecond},
 	} {
 		s := rest(t)
-		s.driver.observed.Shared = c.shared
+		s.driver.observed.Cache.Shared = c.shared
 		s.facts.Desired.Replicas = 3
 		waits := []time.Duration{s.pass().RequeueAfter}
 		s.driver.observed.Group.Size = 3
@@ -142,7 +142,7 @@ func TestLooksAfterAWrite(t *testing.T) {
 			waits = append(waits, s.after(waits[len(waits)-1]).RequeueAfter)
 		}
 		check(t, c.why, c.waits, waits)
-		check(t, c.why+": age", c.age, s.driver.observes[len(s.driver.observes)-1].MaxAge)
+		check(t, c.why+": age", c.age, s.driver.observes[len(s.driver.observes)-1].Cache.MaxAge)
 		if n := len(s.play(time.Hour)); n > c.most {
 			t.Errorf("%s: want at most %d looks in an hour of waiting, got %d", c.why, c.most, n)
 		}
@@ -164,14 +164,14 @@ func TestLooksAtRest(t *testing.T) {
 		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(20000, 4000, 4750)},
 	} {
 		s := rest(t)
-		s.driver.observed.Shared, s.facts.Desired.ReplicasManagedExternally = c.shared, c.external
+		s.driver.observed.Cache.Shared, s.facts.Desired.ReplicasManagedExternally = c.shared, c.external
 		again := s.pass().RequeueAfter
 		for range 2 {
 			again = s.after(again).RequeueAfter
 		}
 		var ages []time.Duration
 		for _, o := range s.driver.observes {
-			ages = append(ages, o.MaxAge)
+			ages = append(ages, o.Cache.MaxAge)
 		}
 		check(t, c.why, c.again, again)
 		check(t, c.why+": ages", c.ages, ages)
@@ -184,7 +184,7 @@ func TestLooksAtRestMeet(t *testing.T) {
 	const steady = 100 * time.Second
 	for _, offset := range []time.Duration{0, time.Second, 19 * time.Second, 50 * time.Second, 81 * time.Second, 99 * time.Second} {
 		s := rest(t)
-		s.driver.observed.Shared, s.facts.Now = true, epoch.Truncate(steady).Add(offset)
+		s.driver.observed.Cache.Shared, s.facts.Now = true, epoch.Truncate(steady).Add(offset)
 		wait := s.pass().RequeueAfter
 		for range 5 {
 			if wait < 80*time.Second || wait > steady {
@@ -305,7 +305,7 @@ func TestAStepThatIsHeldBackIsNotLookedAfter(t *testing.T) {
 	} {
 		s := rest(t)
 		s.facts.Desired.Replicas = 0
-		s.driver.observed.Instances, s.driver.observed.Group.Size, s.driver.observed.Shared = nil, c.targets, c.shared
+		s.driver.observed.Instances, s.driver.observed.Group.Size, s.driver.observed.Cache.Shared = nil, c.targets, c.shared
 		for k := range c.targets {
 			i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
 			s.driver.observed.Instances = append(s.driver.observed.Instances, i)

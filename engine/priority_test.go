@@ -127,7 +127,7 @@ func TestHeldBackStepKeepsItsPlace(t *testing.T) {
 	s, r := ranks(t)
 	s.pass()
 	s.after(2 * time.Minute)
-	s.driver.observed.Shared, s.facts.Desired.Replicas = true, 3
+	s.driver.observed.Cache.Shared, s.facts.Desired.Replicas = true, 3
 	s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 10 * time.Second}
 	from, place := len(r.turns), s.facts.Now.Add(10*time.Second)
 	wait := s.pass().RequeueAfter
@@ -164,7 +164,7 @@ type slow struct {
 
 func (d *slow) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
 	for k := range d.read {
-		if !d.read[k].IsZero() && t.MaxAge > 0 && d.now.Sub(d.read[k]) <= t.MaxAge {
+		if !d.read[k].IsZero() && t.Cache.MaxAge > 0 && d.now.Sub(d.read[k]) <= t.Cache.MaxAge {
 			continue
 		}
 		if d.now.Sub(d.last) < time.Second {
@@ -212,7 +212,7 @@ type shared struct {
 }
 
 func (d *shared) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
-	if age := d.now.Sub(d.now.Truncate(10 * time.Second)); d.crowded && t.MaxAge <= age {
+	if age := d.now.Sub(d.now.Truncate(10 * time.Second)); d.crowded && t.Cache.MaxAge <= age {
 		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 45 * time.Second}
 	}
 	return d.driver.Observe(ctx, t)
@@ -224,7 +224,7 @@ func TestHeldBackTakesWhatOthersHaveRead(t *testing.T) {
 	s := rest(t)
 	d := &shared{driver: s.driver, now: &s.facts.Now}
 	s.engine = engine.New[int](d, engine.Options{})
-	s.driver.observed.Shared = true
+	s.driver.observed.Cache.Shared = true
 	s.facts.Desired.Replicas = 3
 	check(t, "started", true, s.pass().Started)
 	s.driver.observed.Group.Size, d.crowded = 3, true
@@ -263,7 +263,7 @@ func TestHeldBackLowersNothing(t *testing.T) {
 		s := rest(t)
 		d := &shared{driver: s.driver, now: &s.facts.Now, crowded: true}
 		s.engine = engine.New[int](d, engine.Options{})
-		s.driver.observed.Shared, s.driver.observed.Group.Size, s.facts.Desired.Replicas = true, c.size, 3
+		s.driver.observed.Cache.Shared, s.driver.observed.Group.Size, s.facts.Desired.Replicas = true, c.size, 3
 		for range 10 {
 			s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
 			if len(s.driver.starts) > 0 {
@@ -346,10 +346,10 @@ type saving struct {
 }
 
 func (d *saving) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
-	if t.MaxAge > 0 {
+	if t.Cache.MaxAge > 0 {
 		d.since = *d.now
 	}
-	if left := d.since.Add(time.Minute).Sub(*d.now); t.MaxAge == 0 && left > 0 {
+	if left := d.since.Add(time.Minute).Sub(*d.now); t.Cache.MaxAge == 0 && left > 0 {
 		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 30 * time.Second}
 	}
 	return d.driver.Observe(ctx, t)
@@ -360,7 +360,7 @@ func TestHeldBackStaysExact(t *testing.T) {
 	s := rest(t)
 	d := &saving{driver: s.driver, now: &s.facts.Now}
 	s.engine = engine.New[int](d, engine.Options{})
-	s.driver.observed.Shared = true
+	s.driver.observed.Cache.Shared = true
 	s.after(time.Hour)
 	s.facts.Desired.Replicas, s.facts.Desired.NoDrain = 1, &pool.Cause{Reason: "ClusterDeleting"}
 	for passes := 0; len(s.driver.starts) == 0; passes++ {
@@ -376,10 +376,10 @@ func TestHeldBackStaysExact(t *testing.T) {
 func TestHeldBackStaysExactInDoubt(t *testing.T) {
 	s := rest(t)
 	s.engine = engine.New[int](&saving{driver: s.driver, now: &s.facts.Now}, engine.Options{})
-	s.driver.observed.Shared = true
+	s.driver.observed.Cache.Shared = true
 	s.after(time.Hour)
 	s.facts.NeedsFreshRead = func(pool.Observed) bool { return true }
-	for looks := len(s.driver.observes); len(s.driver.observes) == looks || s.driver.observes[len(s.driver.observes)-1].MaxAge > 0; {
+	for looks := len(s.driver.observes); len(s.driver.observes) == looks || s.driver.observes[len(s.driver.observes)-1].Cache.MaxAge > 0; {
 		if len(s.driver.observes)-looks > 20 {
 			t.Fatal("want an exact look after at most 20 others")
 		}
@@ -402,5 +402,5 @@ func TestHeldBackBeginsWithTheExactLook(t *testing.T) {
 		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
 	}
 	check(t, "step", pool.Remove, s.driver.starts[0].Kind)
-	check(t, "age of the read it rests on", time.Duration(0), s.driver.observes[len(s.driver.observes)-1].MaxAge)
+	check(t, "age of the read it rests on", time.Duration(0), s.driver.observes[len(s.driver.observes)-1].Cache.MaxAge)
 }

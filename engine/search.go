@@ -18,9 +18,10 @@ func (e *Engine[S]) searched(ctx context.Context, f *Input[S], n Nodes, m *recor
 	}
 	f.Target.Search = f.search()
 	same, first := *f, out.Observed
-	same.Target.MaxAge = searchAge
+	same.Target.Cache.MaxAge = searchAge
 	out = e.look(ctx, same, n, m)
-	out.Observed.Fresh, out.Observed.GroupFresh = out.Observed.Fresh || first.Fresh, out.Observed.GroupFresh || first.GroupFresh
+	out.Observed.Cache.Fresh = out.Observed.Cache.Fresh || first.Cache.Fresh
+	out.Observed.Cache.GroupFresh = out.Observed.Cache.GroupFresh || first.Cache.GroupFresh
 	return out
 }
 

@@ -58,7 +58,7 @@ func (v *rollout) rests() bool {
 // waitsForReads reports whether a member goes only because there are too many, while reads are known to be behind: they would let instances
 // go that another client has released already, and nothing brings those back.
 func (v *rollout) waitsForReads(m *member) bool {
-	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.in.clock.reached(v.in.o.BehindUntil)
+	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.in.clock.reached(v.in.o.Cache.StaleUntil)
 }
 
 // halts reports whether a member is a new instance that halts the rollout.

@@ -88,19 +88,8 @@ type Observed struct {
 	NodesRefused string
 	// ShortNotice is true if the cloud may terminate instances minutes after its notice: the pool is observed more often.
 	ShortNotice bool
-	// Fresh is true if this call read everything from the cloud and used no cached or batched result.
-	Fresh bool
-	// GroupFresh is true if the group was read by a request that this call waited for, alone or batched with other pools: another read
-	// would return the same.
-	GroupFresh bool
-	// Shared is true if the reads behind the observation are shared among pools, so that frequent reads cost next to nothing.
-	Shared bool
-	// Reused is true if a fresh read was requested and the result of a recent one was used, because no step of Muster has changed anything
-	// since. Another process may have.
-	Reused bool
-	// BehindUntil is until when it is known that the reads may be behind: the cloud has just refused a write of Muster because what it rested
-	// on is out of date. Zero is never. The engine sets it.
-	BehindUntil time.Time
+	// Cache is how fresh the reads behind the observation are.
+	Cache CacheStatus
 	// UnfilledSince is since when reads have shown that the group rests with fewer instances than its size and that no other instance has
 	// appeared; zero while it does not. The engine sets it.
 	UnfilledSince time.Time
@@ -376,4 +365,21 @@ func (c NodeCapacity) Least(other NodeCapacity) NodeCapacity {
 // NodesUnknownText returns why nothing is known about nodes.
 func (o Observed) NodesUnknownText() string {
 	return cmp.Or(o.NodesRefused, "the workload cluster does not answer")
+}
+
+// CacheStatus describes how fresh the reads behind an observation are.
+type CacheStatus struct {
+	// Fresh is true if this call read everything from the cloud and used no cached or batched result.
+	Fresh bool
+	// GroupFresh is true if the group was read by a request that this call waited for, alone or batched with other pools: another read
+	// would return the same.
+	GroupFresh bool
+	// Shared is true if the reads are shared among pools, so that frequent reads cost next to nothing.
+	Shared bool
+	// Reused is true if a fresh read was requested and the result of a recent one was used, because no step of Muster has changed anything
+	// since. Another process may have.
+	Reused bool
+	// StaleUntil is until when the reads are known to be possibly out of date: the cloud has just refused a write of Muster because what it
+	// rested on was. Zero is never. The engine sets it.
+	StaleUntil time.Time
 }

@@ -57,7 +57,7 @@ func cordonedNode(i *Instance) { i.Node.Cordoned = true }
 
 // behindFor is that reads may be behind for a while.
 func behindFor(d time.Duration) func(*Observed) {
-	return func(o *Observed) { o.BehindUntil = now.Add(d) }
+	return func(o *Observed) { o.Cache.StaleUntil = now.Add(d) }
 }
 
 func sized(n int) func(*Observed) { return func(o *Observed) { o.Group.Size = n } }

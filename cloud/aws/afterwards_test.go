@@ -393,7 +393,7 @@ func TestAStepThatIsHeldBackKeepsWhatWasRead(t *testing.T) {
 				t.Fatalf("%s: want it held back, got %v", s.Kind, err)
 			}
 		}
-		waits.MaxAge = time.Minute
+		waits.Cache.MaxAge = time.Minute
 		if sent := w.operations(func() { w.observe(waits) }); len(sent) > 0 {
 			t.Errorf("want nothing read again, got %v", sent)
 		}
@@ -412,10 +412,10 @@ func TestALookBeforeATemplateIsSaidToBeReused(t *testing.T) {
 			age    time.Duration
 			reused bool
 		}{{0, true}, {cloud.NoSharedCache, false}, {0, false}} {
-			target.MaxAge = c.age
+			target.Cache.MaxAge = c.age
 			n := len(w.wire.calls)
-			if o := w.observe(target); o.Reused != c.reused || slices.Contains(w.wire.since(n), "DescribeAutoScalingGroups") == c.reused {
-				t.Errorf("age %s: want reused %t, got %t with %v", c.age, c.reused, o.Reused, w.wire.since(n))
+			if o := w.observe(target); o.Cache.Reused != c.reused || slices.Contains(w.wire.since(n), "DescribeAutoScalingGroups") == c.reused {
+				t.Errorf("age %s: want reused %t, got %t with %v", c.age, c.reused, o.Cache.Reused, w.wire.since(n))
 			}
 		}
 	})

@@ -18,7 +18,7 @@ func (w *world) ending(n int) []aws.Target {
 	w.t.Helper()
 	targets := w.some(n)
 	for k := range targets {
-		targets[k].Deleting, targets[k].MaxAge = true, 0
+		targets[k].Deleting, targets[k].Cache.MaxAge = true, 0
 		w.start(targets[k], pool.Step{Kind: pool.DeleteGroup})
 	}
 	settle()

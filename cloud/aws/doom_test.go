@@ -110,12 +110,12 @@ func TestNoticesAreAskedForTogether(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("want one question for four looks at two pools, got %v", sent)
 		}
-		spots[0].MaxAge = cloud.NoSharedCache
+		spots[0].Cache.MaxAge = cloud.NoSharedCache
 		if sent := w.operations(func() { w.observe(spots[0]) }); !slices.Contains(sent, "DescribeSpotInstanceRequests") {
 			t.Errorf("want it asked again for who shares nothing, got %v", sent)
 		}
 		w.driver = w.newDriver()
-		spots[0].MaxAge = 0
+		spots[0].Cache.MaxAge = 0
 		if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeSpotInstanceRequests", Code: "UnauthorizedOperation",
 			Status: 403}); err != nil {
 			t.Fatal(err)

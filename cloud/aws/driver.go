@@ -52,7 +52,7 @@ func Over(sessions *session.Sessions) *Driver {
 		now := sessions.Now()
 		w := &writer{reader{c: c, t: target, now: now, memory: from.Of(now, c.Key, target.group, target.template)}}
 		w.launch = launch.Pass{Session: c, Source: target.source(), Memory: &w.memory.template, Now: now, Deleting: t.Deleting,
-			ByEvent: t.ByEvent && !t.Adopt}
+			ByEvent: t.Cache.ByEvent && !t.Adopt}
 		w.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 		w.memory.touch = func() { c.TouchGroup(target.group) }
 		return w, nil

@@ -25,12 +25,13 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	is, fresh := group.is, !group.at.Before(r.now)
 	if conflict := r.conflict(); conflict != nil {
 		return pool.Observed{
-			OwnershipConflict: conflict, Unowned: r.templates().unowned(r.t, group), GroupFresh: fresh,
+			OwnershipConflict: conflict, Unowned: r.templates().unowned(r.t, group), Cache: pool.CacheStatus{GroupFresh: fresh},
 			Versions: r.templates().toDelete(r.t, group), ResolvedLookups: r.t.Remembered,
 			TaggedFor: cmp.Or(r.ownership().Claim.Named(), template.TaggedFor()),
 		}, nil
 	}
-	out := pool.Observed{TaggedFor: template.TaggedFor(), Versions: template.Versions(), Reused: r.reused, Shared: true, GroupFresh: fresh,
+	out := pool.Observed{TaggedFor: template.TaggedFor(), Versions: template.Versions(),
+		Cache:       pool.CacheStatus{Reused: r.reused, Shared: true, GroupFresh: fresh},
 		FormerGroup: group.former.Deleting}
 	if template := r.launch.Foreign(); template != nil && (is == nil || len(r.untagged(is)) == 0) {
 		out.Issues = append(out.Issues, *template)
@@ -87,7 +88,7 @@ func (r *reader) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup
 	out.MissingPrerequisites = append(out.MissingPrerequisites, r.untagged(is)...)
 	out.Group = m.describe(is, want.group, seen)
 	out.TaggedFor = r.t.claim(is).TaggedFor
-	out.Shared = !m.refreshes.Running() // a refresh is read for one pool alone
+	out.Cache.Shared = !m.refreshes.Running() // a refresh is read for one pool alone
 	out.Instances, out.ExternalStandby = m.instances(is, want, seen, r.now), asg.Standby(is, m.members.External)
 	out.ShortNotice = m.members.ShortNotice(is)
 	out.ProviderRollout, out.ProviderRolloutUnknown = m.refreshes.Newest(seen.of), m.refreshes.Refused()

@@ -45,11 +45,12 @@ func (r *reader) ownership() driverkit.Ownership { return r.t.ownership(r.memory
 
 // group reads the group with its instances, in one call that pools share.
 func (r *reader) group(ctx context.Context) error {
-	if at := r.memory.group.at; driverkit.Reusable(at, r.now, r.t.MaxAge) || r.memory.template.GroupStillKnown(at, r.now, r.t.MaxAge) {
-		r.reused = r.t.MaxAge == 0
+	at, maxAge := r.memory.group.at, r.t.Cache.MaxAge
+	if driverkit.Reusable(at, r.now, maxAge) || r.memory.template.GroupStillKnown(at, r.now, maxAge) {
+		r.reused = r.t.Cache.MaxAge == 0
 		return nil
 	}
-	is, at, err := r.c.Group(ctx, r.t.group, r.t.MaxAge)
+	is, at, err := r.c.Group(ctx, r.t.group, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (r *reader) named(ctx context.Context) error {
 		group.named = driverkit.NamedGroup{ID: r.t.GroupID, Conflict: cloud.NamedElsewhere(label, "it is in region "+region)}
 		return nil
 	}
-	is, _, err := r.c.Group(ctx, name, r.t.MaxAge)
+	is, _, err := r.c.Group(ctx, name, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *reader) rest(ctx context.Context, is *asgtypes.AutoScalingGroup) error 
 	if err := r.refreshes(ctx, is); err != nil {
 		return err
 	}
-	if err := m.members.ReadNotices(ctx, c, is, r.t.MaxAge == cloud.NoSharedCache); err != nil {
+	if err := m.members.ReadNotices(ctx, c, is, r.t.Cache.MaxAge == cloud.NoSharedCache); err != nil {
 		return err
 	}
 	return m.holds.Read(ctx, c, is, m.hooks, desired.HookMarks(is))
@@ -152,7 +153,7 @@ func (r *reader) rest(ctx context.Context, is *asgtypes.AutoScalingGroup) error 
 // refreshes reads the group's instance refreshes, when they may have changed.
 func (r *reader) refreshes(ctx context.Context, is *asgtypes.AutoScalingGroup) error {
 	return r.memory.refreshes.Read(ctx, r.client(), refresh.Change{
-		Group: is, MaxAge: r.t.MaxAge, TemplateOf: r.templates().of, Requested: r.memory.holds.Requested,
+		Group: is, MaxAge: r.t.Cache.MaxAge, TemplateOf: r.templates().of, Requested: r.memory.holds.Requested,
 	})
 }
 

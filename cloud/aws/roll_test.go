@@ -289,7 +289,7 @@ func TestHeldPassGoesOnWithTheRollThatItRead(t *testing.T) {
 			{"what must be wholly new is read again", 0, cloud.NoSharedCache, 1},
 		} {
 			time.Sleep(c.after)
-			target.MaxAge = c.age
+			target.Cache.MaxAge = c.age
 			before := w.calls("DescribeInstanceRefreshes")
 			if r := w.observe(target).ProviderRollout; r == nil {
 				t.Fatal("want a roll under way")

@@ -24,7 +24,7 @@ func (w *world) some(n int) []aws.Target {
 		target := aTarget()
 		target.Owner.ID, target.Owner.Name = "owner-"+strconv.Itoa(k), "pool-"+strconv.Itoa(k)
 		target, _ = w.create(target, 1)
-		target.MaxAge = 15 * time.Second
+		target.Cache.MaxAge = 15 * time.Second
 		targets = append(targets, target)
 	}
 	w.driver = w.newDriver()
@@ -54,7 +54,7 @@ func TestPoolsShareReads(t *testing.T) {
 		targets := w.some(4)
 		before := w.calls("DescribeAutoScalingGroups")
 		for k, o := range w.observeAll(targets).seen {
-			if o.Group == nil || len(o.Instances) != 1 || !o.Shared {
+			if o.Group == nil || len(o.Instances) != 1 || !o.Cache.Shared {
 				t.Errorf("pool %d: want its group of one by reads that are shared, got %+v", k, o)
 			}
 		}
@@ -62,7 +62,7 @@ func TestPoolsShareReads(t *testing.T) {
 			t.Errorf("want the groups read in at most two calls, got %d", n)
 		}
 		exact := targets[2]
-		exact.MaxAge = 0
+		exact.Cache.MaxAge = 0
 		w.start(exact, pool.Step{Kind: pool.Resize, Size: 3})
 		before = w.calls("DescribeAutoScalingGroups")
 		if o := w.observe(targets[2]); o.Group.Size != 3 {
@@ -127,7 +127,7 @@ func TestEditReadsTheGroupAlone(t *testing.T) {
 		} {
 			time.Sleep(c.after)
 			n := len(w.wire.calls)
-			target.ByEvent = c.byEvent
+			target.Cache.ByEvent = c.byEvent
 			w.observe(target)
 			if calls := w.wire.since(n); !slices.Equal(calls, c.want) {
 				t.Errorf("%s: want %v, got %v", c.why, c.want, calls)
@@ -139,7 +139,7 @@ func TestEditReadsTheGroupAlone(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, byEvent := range []bool{true, false} {
-			target.ByEvent = byEvent
+			target.Cache.ByEvent = byEvent
 			if known := len(w.observe(target).Versions) > 0; known != byEvent {
 				t.Errorf("by event %t: want a template that others deleted found by the look that is due, got it known: %t", byEvent, known)
 			}

@@ -117,12 +117,12 @@ func TestCalls(t *testing.T) {
 		if got := w.wire.during(func() { w.observe(target) }); len(got) != 4 || count(got, strings.TrimPrefix(lists[w.mode], "compute:")) != 3 {
 			t.Errorf("210 machines in pages of 100: want the scale set and three pages, got %v", got)
 		}
-		if o := w.observe(target); !o.Fresh {
+		if o := w.observe(target); !o.Cache.Fresh {
 			t.Error("want it said that Azure was asked for this very look")
 		}
-		target.MaxAge = time.Minute
+		target.Cache.MaxAge = time.Minute
 		if got := w.wire.during(func() {
-			if o := w.observe(target); o.Fresh {
+			if o := w.observe(target); o.Cache.Fresh {
 				t.Error("want it said that this is an old look")
 			}
 		}); len(got) > 0 {

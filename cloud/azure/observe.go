@@ -38,12 +38,13 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	if own := r.t.ownership(r.memory.set); own.Conflict() != nil {
 		out := own.Observed(r.t.unowned(r.memory.set), r.t.Remembered)
-		out.Fresh = r.fresh
+		out.Cache.Fresh = r.fresh
 		return out, nil
 	}
 	want, failed := r.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: r.t.spot(), Operations: r.memory.operations.list, Fresh: r.fresh,
+		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: r.t.spot(), Operations: r.memory.operations.list,
+		Cache:    pool.CacheStatus{Fresh: r.fresh},
 		Capacity: want.capacity, FormerGroup: r.memory.set.former.Deleting,
 	}
 	role, err := r.role().Observe(ctx, out.ResolvedLookups)
@@ -52,7 +53,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	out.MissingPrerequisites, out.Leftovers, out.Issues, out.ResolvedLookups = role.Missing, role.Leftovers, role.Issues, role.Remember
 	is := r.memory.set.is
-	out.Shared = r.t.shares(is)
+	out.Cache.Shared = r.t.shares(is)
 	if is == nil {
 		out.InstancesBelow = r.t.instancesBelow()
 		if failed != nil {

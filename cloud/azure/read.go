@@ -18,7 +18,7 @@ import (
 
 // read reads the scale set with its machines, unless the last read is new enough for the pass.
 func (r *reader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.set.oldest(), r.now, r.t.MaxAge) {
+	if driverkit.Reusable(r.memory.set.oldest(), r.now, r.t.Cache.MaxAge) {
 		return nil
 	}
 	return r.readAgain(ctx)
@@ -29,7 +29,7 @@ func (r *reader) read(ctx context.Context) error {
 func (r *reader) readAgain(ctx context.Context) error {
 	from := r.setReader()
 	r.memory.set = setRead{}
-	read, err := from.set(ctx, r.t.MaxAge)
+	read, err := from.set(ctx, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}

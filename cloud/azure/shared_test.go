@@ -23,7 +23,7 @@ func (w *world) beside(name string) azure.Target {
 
 // aged is a target whose looks accept an answer of an age.
 func aged(t azure.Target, age time.Duration) azure.Target {
-	t.MaxAge = age
+	t.Cache.MaxAge = age
 	return t
 }
 
@@ -61,14 +61,14 @@ func TestSharedLook(t *testing.T) {
 		listing()
 		time.Sleep(5 * time.Second)
 		if got := w.wire.during(func() {
-			if o := w.observe(aged(first, 15*time.Second)); !o.Shared || o.Fresh || len(o.Instances) != 2 {
+			if o := w.observe(aged(first, 15*time.Second)); !o.Cache.Shared || o.Cache.Fresh || len(o.Instances) != 2 {
 				t.Errorf("want both machines by a shared answer, got %+v", o)
 			}
 		}); len(got) > 0 {
 			t.Errorf("want no call for what another look has read, got %v", got)
 		}
 		if got := w.wire.during(func() {
-			if o := w.observe(first); !o.Fresh {
+			if o := w.observe(first); !o.Cache.Fresh {
 				t.Error("want a new look")
 			}
 		}); !slices.Equal(got, []string{"compute:VirtualMachineScaleSets.Get", "compute:VirtualMachines.List"}) {
@@ -240,7 +240,7 @@ func TestProtectionKeepsTags(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		first.MaxAge = 15 * time.Second
+		first.Cache.MaxAge = 15 * time.Second
 		w.start(first, pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: one.ID, ProviderID: one.ProviderID}}})
 		time.Sleep(time.Minute)
 		for _, set := range w.cloud.State().Sets {

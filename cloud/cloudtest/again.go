@@ -41,9 +41,9 @@ func createdSince[S any](p player[S], target cloud.Target[S]) {
 func searching[S any](p player[S], target cloud.Target[S]) pool.Observed {
 	p.Helper()
 	first := p.observe(target)
-	target.Search.Tagged, target.Search.Provider, target.MaxAge = true, true, nextPass
+	target.Search.Tagged, target.Search.Provider, target.Cache.MaxAge = true, true, nextPass
 	out := p.observeWithin(target)
-	out.Fresh, out.GroupFresh = out.Fresh || first.Fresh, out.GroupFresh || first.GroupFresh
+	out.Cache.Fresh, out.Cache.GroupFresh = out.Cache.Fresh || first.Cache.Fresh, out.Cache.GroupFresh || first.Cache.GroupFresh
 	return out
 }
 

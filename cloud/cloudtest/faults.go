@@ -353,7 +353,7 @@ func seenWithIssue[S any](p player[S], r refusal, c call, before, o pool.Observe
 
 // knowingRoll is an observation with the cloud's own roll of another: what is not known may be read again, for one pool alone.
 func knowingRoll(o, other pool.Observed) pool.Observed {
-	o.ProviderRollout, o.ProviderRolloutUnknown, o.Shared = other.ProviderRollout, other.ProviderRolloutUnknown, other.Shared
+	o.ProviderRollout, o.ProviderRolloutUnknown, o.Cache.Shared = other.ProviderRollout, other.ProviderRolloutUnknown, other.Cache.Shared
 	return o
 }
 

@@ -96,7 +96,7 @@ func forgetful[S any](p player[S]) {
 
 // unhinted returns an observation without hints that only the process has which began an operation, and without the age of its reads.
 func unhinted(o pool.Observed) pool.Observed {
-	o.Operations, o.Fresh, o.GroupFresh, o.Reused = nil, false, false, false
+	o.Operations, o.Cache.Fresh, o.Cache.GroupFresh, o.Cache.Reused = nil, false, false, false
 	return o
 }
 
@@ -105,7 +105,7 @@ func aged[S any](p player[S]) {
 	p.create(target, sizeSmall)
 	want := p.observe(target)
 	old := target
-	old.MaxAge = time.Minute
+	old.Cache.MaxAge = time.Minute
 	look := func() pool.Observed {
 		o, err := p.driver.Observe(p.Context(), old)
 		if err != nil {

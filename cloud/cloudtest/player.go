@@ -159,7 +159,7 @@ func settle() { rest(atRest) }
 // observe looks afresh.
 func (p player[S]) observe(target cloud.Target[S]) pool.Observed {
 	p.Helper()
-	target.MaxAge = 0
+	target.Cache.MaxAge = 0
 	return p.observeWithin(target)
 }
 

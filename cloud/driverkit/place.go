@@ -42,5 +42,5 @@ func CheckPlaces(groupID string, places ...Place) error {
 func unobservable(err error) (pool.Observed, error) {
 	nowhere := new(cloud.SpecUnsatisfiableError)
 	exists := !errors.As(err, &nowhere)
-	return pool.Observed{Fresh: !exists, GroupFresh: !exists}, err
+	return pool.Observed{Cache: pool.CacheStatus{Fresh: !exists, GroupFresh: !exists}}, err
 }

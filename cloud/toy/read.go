@@ -48,14 +48,14 @@ func (r *reader) forget() {
 
 // read reads the pool unless the last read is new enough for the pass.
 func (r *reader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
+	if driverkit.Reusable(r.memory.read.at, r.now, r.t.Cache.MaxAge) {
 		return nil
 	}
 	return r.readAgain(ctx)
 }
 
 func (r *reader) readAgain(ctx context.Context) error {
-	all, at, err := r.c.cluster(ctx, r.t.Spec.Cluster, r.t.MaxAge)
+	all, at, err := r.c.cluster(ctx, r.t.Spec.Cluster, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	if name == "" || r.t.GroupID == poolID(r.t.Spec.Cluster, r.t.name) {
 		return out, nil
 	}
-	all, _, err := r.c.cluster(ctx, cluster, r.t.MaxAge)
+	all, _, err := r.c.cluster(ctx, cluster, r.t.Cache.MaxAge)
 	if err != nil {
 		return out, err
 	}

@@ -48,7 +48,7 @@ func (a *aks) Traits() pool.Traits {
 func (a *aks) Observe(context.Context, azureManagedTarget) (pool.Observed, error) {
 	a.looks++
 	o := pool.Observed{Wanted: pool.Template{Content: azureManagedTemplate.Content, UserManaged: true},
-		Versions: []pool.Template{azureManagedTemplate}, Fresh: true, GroupFresh: true}
+		Versions: []pool.Template{azureManagedTemplate}, Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
 	if a.group == nil {
 		return o, nil
 	}

@@ -84,7 +84,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 	}
 	name := t.Owner.ResourceName()
 	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]),
-		GroupFresh: a.looks == 1,
+		Cache: pool.CacheStatus{GroupFresh: a.looks == 1},
 		Capacity: &pool.NodeCapacity{CPUs: 2, MemoryMiB: 3 << 10, Pods: 29, Devices: map[string]int{"nvidia.com/gpu": 1}, Architecture: "arm64",
 			OperatingSystem: "linux"},
 	}

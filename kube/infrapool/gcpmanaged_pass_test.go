@@ -43,8 +43,8 @@ func (g *gke) Traits() pool.Traits {
 }
 
 func (g *gke) Observe(context.Context, gcpManagedTarget) (pool.Observed, error) {
-	o := pool.Observed{Wanted: pool.Template{Content: template.Content, UserManaged: true}, Versions: []pool.Template{template}, Fresh: true,
-		GroupFresh: true}
+	o := pool.Observed{Wanted: pool.Template{Content: template.Content, UserManaged: true}, Versions: []pool.Template{template},
+		Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
 	if g.group != nil {
 		group := *g.group
 		o.Group, o.Instances = &group, slices.Clone(g.instances)

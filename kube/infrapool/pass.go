@@ -139,8 +139,8 @@ func (r *Reconciler[O, S]) otherOwner(ctx context.Context, o O, f facts[S]) (own
 		}
 		return seen.TaggedFor, err
 	}}
-	if target.MaxAge = tags.MaxAge; f.input.Desired.Deleting {
-		target.MaxAge, tags.MaxAge = cloud.NoSharedCache, 0 // an object that is released leaves the group behind
+	if target.Cache.MaxAge = tags.MaxAge; f.input.Desired.Deleting {
+		target.Cache.MaxAge, tags.MaxAge = cloud.NoSharedCache, 0 // an object that is released leaves the group behind
 	}
 	return r.owners.Find(ctx, o, tags)
 }
@@ -173,7 +173,7 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) control
 	s, lookups := p.scope, lookups[O]{r.writer, p.scope.object, p.facts.keep}
 	in := p.input()
 	in.NeedsFreshRead = func(o pool.Observed) bool {
-		if p.facts.adopted(o) != nil && !o.Fresh && !o.GroupFresh {
+		if p.facts.adopted(o) != nil && !o.Cache.Fresh && !o.Cache.GroupFresh {
 			return true // a read of before the group was given back would end an adoption that has not begun
 		}
 		return contradicts(s, p.facts.sizing, o)

@@ -271,7 +271,7 @@ func TestAdoptionRestsOnAFreshRead(t *testing.T) {
 		switch {
 		case call == string(pool.Adopt):
 			adopted = true
-		case !adopted && target.MaxAge > 0:
+		case !adopted && target.Cache.MaxAge > 0:
 			theirs.owner = target.Owner.ID
 		case !adopted:
 			theirs.owner = ""
@@ -346,7 +346,7 @@ func TestADeletionReadsTheTagsAgain(t *testing.T) {
 	}
 	w.account.before = func(what string, on target) {
 		for _, g := range w.account.groups {
-			if g.taggedFor = "c/default/p"; what == "Observe" && on.MaxAge > 0 {
+			if g.taggedFor = "c/default/p"; what == "Observe" && on.Cache.MaxAge > 0 {
 				g.taggedFor = "c/elsewhere/p"
 			}
 		}

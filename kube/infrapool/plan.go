@@ -87,7 +87,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 		return look, nil
 	}
 	_, look.Unreachable = r.workloads.Client(ctx, s.workload())
-	in.Target.MaxAge = age
+	in.Target.Cache.MaxAge = age
 	out := r.engine.Look(ctx, in, r.workloads.Nodes(ctx, s.workload()))
 	if step := out.Plan.Step; step != nil && step.Kind == pool.Adopt {
 		in.Desired.Adopt.Done, in.Target.AssumeOwned = true, true

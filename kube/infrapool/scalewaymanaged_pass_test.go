@@ -42,7 +42,8 @@ func (k *kapsule) Traits() pool.Traits {
 }
 
 func (k *kapsule) Observe(context.Context, scalewayTarget) (pool.Observed, error) {
-	o := pool.Observed{Wanted: kapsuleTemplate, Versions: []pool.Template{kapsuleTemplate}, Fresh: true, GroupFresh: true}
+	o := pool.Observed{Wanted: kapsuleTemplate, Versions: []pool.Template{kapsuleTemplate},
+		Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
 	if k.group != nil {
 		group := *k.group
 		o.Group, o.Instances = &group, slices.Clone(k.instances)

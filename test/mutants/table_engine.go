@@ -11,8 +11,8 @@ const (
 var engineTable = []Mutation{
 	one("old observation acted upon", engineRun, "changes the cloud on what was seen a moment ago",
 		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
-		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) {`,
-		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) && !mutated("old observation acted upon") {`),
+		`if f.Target.Cache.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.Cache.MaxAge, f.Now) || f.doubts(out)) {`,
+		`if f.Target.Cache.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.Cache.MaxAge, f.Now) || f.doubts(out)) && !mutated("old observation acted upon") {`),
 	one("second group beside the first", engineSearch, "creates a group without looking for one that the pool had before",
 		Engine, []string{"TestSearch"},
 		`if f.Target.Search.Tagged || !out.Seen || !out.Plan.CreatesGroup(f.Desired, out.Observed) {`,

@@ -69,7 +69,7 @@ func (s state) observed() pool.Observed {
 	o := pool.Observed{
 		Group:    &pool.Group{ID: "group", Size: s.size, Max: largest, Template: templateOld.Ref},
 		Wanted:   pool.Template{Content: templateNew.Content, Data: templateNew.Data},
-		Versions: versions[0], Instances: make([]pool.Instance, 0, len(s.list)), Fresh: true, GroupFresh: true,
+		Versions: versions[0], Instances: make([]pool.Instance, 0, len(s.list)), Cache: pool.CacheStatus{Fresh: true, GroupFresh: true},
 	}
 	if s.exists {
 		o.Versions = versions[1]

@@ -34,7 +34,7 @@ func (r *reader) behind(ctx context.Context, is *ekstypes.Nodegroup) error {
 		r.memory.behind = behindRead{at: r.now}
 		return nil
 	}
-	group, at, err := r.c.Group(ctx, name, r.t.MaxAge)
+	group, at, err := r.c.Group(ctx, name, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}

@@ -242,7 +242,7 @@ func (r *reader) launch() launch.Pass {
 	source := r.t.source()
 	source.IgnitionAllowed = r.c.BootstrapFormatIgnition
 	return launch.Pass{
-		Session: r.c, Source: source, Memory: &r.memory.template, Now: r.now, Deleting: r.t.Deleting, ByEvent: r.t.ByEvent && !r.t.Adopt,
+		Session: r.c, Source: source, Memory: &r.memory.template, Now: r.now, Deleting: r.t.Deleting, ByEvent: r.t.Cache.ByEvent && !r.t.Adopt,
 		Trouble: len(r.memory.activities.Issues()) > 0,
 	}
 }

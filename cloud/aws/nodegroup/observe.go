@@ -59,8 +59,8 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if failed == nil {
 		failed = r.orphan()
 	}
-	out := pool.Observed{Versions: r.templates().versions(is, want), Wanted: want.template, ResolvedLookups: want.remember, Reused: r.reused,
-		GroupFresh: !r.memory.group.at.Before(r.now), Capacity: want.capacity(),
+	out := pool.Observed{Versions: r.templates().versions(is, want), Wanted: want.template, ResolvedLookups: want.remember,
+		Cache: pool.CacheStatus{Reused: r.reused, GroupFresh: !r.memory.group.at.Before(r.now)}, Capacity: want.capacity(),
 		TaggedFor: r.memory.template.TaggedFor(), FormerGroup: r.memory.group.former.Deleting,
 	}
 	if failed != nil {
@@ -121,7 +121,7 @@ func (r *reader) observeGroup(ctx context.Context, is *ekstypes.Nodegroup, want 
 	out.TaggedFor = r.t.claim(is).TaggedFor
 	out.Instances, out.ExternalStandby = m.instances(is, want, seen, brought), asg.Standby(m.behind.is, func(string) bool { return true })
 	out.ProviderRollout, out.ProviderRolloutUnknown = m.rollout(is, want, seen, brought), m.rolloutUnknown()
-	out.Shared = m.atRest(r.t)
+	out.Cache.Shared = m.atRest(r.t)
 	out.Issues = slices.Concat(out.Issues, m.members.issues(), m.issues(is, want, r.now))
 	issues, err := r.activities(ctx)
 	if err != nil {
@@ -155,8 +155,8 @@ func (m *memory) issues(is *ekstypes.Nodegroup, want wanted, now time.Time) []po
 // group reads the node group and the group behind it, in a call each; at rest the group behind alone, in a call that pools share.
 func (r *reader) group(ctx context.Context) error {
 	known := r.memory.group
-	if driverkit.Reusable(known.at, r.now, r.t.MaxAge) || r.memory.template.GroupStillKnown(known.asked, r.now, r.t.MaxAge) {
-		r.reused = r.t.MaxAge == 0
+	if driverkit.Reusable(known.at, r.now, r.t.Cache.MaxAge) || r.memory.template.GroupStillKnown(known.asked, r.now, r.t.Cache.MaxAge) {
+		r.reused = r.t.Cache.MaxAge == 0
 		return nil
 	}
 	if holds, err := r.holdsStill(ctx); holds || err != nil {

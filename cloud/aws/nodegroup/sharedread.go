@@ -14,10 +14,10 @@ import (
 // in one call, is as it was then. EKS has no such call. It is asked once in a while all the same, and whenever the answer must be exact.
 func (r *reader) holdsStill(ctx context.Context) (bool, error) {
 	known := &r.memory.group
-	if r.t.MaxAge <= 0 || !r.memory.atRest(r.t) || r.now.Sub(known.asked) >= session.SlowPeriod || known.asks != r.t.digest() {
+	if r.t.Cache.MaxAge <= 0 || !r.memory.atRest(r.t) || r.now.Sub(known.asked) >= session.SlowPeriod || known.asks != r.t.digest() {
 		return false, nil
 	}
-	behind, at, err := r.c.Group(ctx, r.memory.behindName, r.t.MaxAge)
+	behind, at, err := r.c.Group(ctx, r.memory.behindName, r.t.Cache.MaxAge)
 	if err != nil || behind == nil || !reflect.DeepEqual(behind, r.memory.behind.is) {
 		return false, err
 	}

@@ -72,7 +72,7 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 		}{
 			{"nothing has changed", 2 * time.Minute, func() {}, false},
 			{"nor a while later", 2 * time.Minute, func() {}, false},
-			{"an exact answer is wanted", 2 * time.Minute, func() { target.MaxAge = 0 }, true},
+			{"an exact answer is wanted", 2 * time.Minute, func() { target.Cache.MaxAge = 0 }, true},
 			{"the specification has changed", 2 * time.Minute, func() {
 				target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = awsv1.NodeLabels{"a": "b"} })(target.Spec)
 			}, true},
@@ -82,7 +82,7 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 			{"it is ten minutes ago", 10 * time.Minute, func() {}, true},
 		} {
 			time.Sleep(c.after)
-			target.MaxAge = 15 * time.Second
+			target.Cache.MaxAge = 15 * time.Second
 			c.do()
 			before := w.server.Calls().Summary(0).Counts["eks"]["DescribeNodegroup"]
 			o := w.observe(target)
@@ -104,7 +104,7 @@ func TestAnothersIsLeftAlone(t *testing.T) {
 			e := w.edge(withTemplate(), 1)
 			e.run()
 			target := e.target
-			target.MaxAge = 15 * time.Second
+			target.Cache.MaxAge = 15 * time.Second
 			o := w.observe(target)
 			settings := config(simaws.Region)
 			settings.HTTPClient = &http.Client{Transport: w.over}

@@ -74,7 +74,7 @@ func (w *writer) look(ctx context.Context, s pool.Step) error {
 // recent reads what look does, and the group as it is at this moment.
 func (w *writer) recent(ctx context.Context) error {
 	if w.now.Sub(w.memory.group.asked) > session.SameMoment {
-		w.t.MaxAge = cloud.NoSharedCache
+		w.t.Cache.MaxAge = cloud.NoSharedCache
 		if err := w.reader.group(ctx); err != nil {
 			return err
 		}

@@ -468,7 +468,7 @@ func TestClusterIsReadOnce(t *testing.T) {
 		last := w.cloud.Calls().Next()
 		w.observe()
 		w.target.Spec = spec(func(*aksv1.AzureManagedMachinePoolSpec) {})(w.target.Spec)
-		w.target.Spec.Name, w.target.Owner.Name, w.target.MaxAge = "system", "system", time.Minute
+		w.target.Spec.Name, w.target.Owner.Name, w.target.Cache.MaxAge = "system", "system", time.Minute
 		w.observe()
 		n := 0
 		for _, c := range w.cloud.Calls().Summary(last).Calls {
@@ -542,10 +542,11 @@ func TestDeletionReadsNoMachines(t *testing.T) {
 		reads := func(maxAge time.Duration) int {
 			w.Helper()
 			before := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List")
-			w.target.MaxAge = maxAge
-			if o := w.observe(); len(o.Instances) != 2 || o.Fresh != (maxAge == 0) || o.GroupFresh != o.Fresh {
+			w.target.Cache.MaxAge = maxAge
+			if o := w.observe(); len(o.Instances) != 2 || o.Cache.Fresh != (maxAge == 0) || o.Cache.GroupFresh != o.Cache.Fresh {
 				// The engine takes no second look before it deletes a group that was read anew.
-				w.Errorf("want both machines, fresh only of an exact read, got %d, fresh %t and %t", len(o.Instances), o.Fresh, o.GroupFresh)
+				w.Errorf("want both machines, fresh only of an exact read, got %d, fresh %t and %t", len(o.Instances), o.Cache.Fresh,
+					o.Cache.GroupFresh)
 			}
 			return w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List") - before
 		}

@@ -56,7 +56,7 @@ const goingPeriod = 5 * time.Minute
 // agent pool is deleted only after an exact read, and then nothing is decided by its machines. Azure gives all pools of a subscription some
 // hundred such reads a minute: those of hundreds of pools that wait for their turn would use up what the deletions need.
 func (m machinesRead) holds(t target, is *agentPool, now time.Time) bool {
-	return t.Deleting && t.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
+	return t.Deleting && t.Cache.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
 }
 
 // readMachines reads the machines of an agent pool.

@@ -201,7 +201,7 @@ func (w *world) ownedBy(id string) {
 func (w *world) startsOnOlderRead(s pool.Step, begun bool) {
 	w.Helper()
 	older := w.target
-	older.MaxAge = 2 * within
+	older.Cache.MaxAge = 2 * within
 	err := w.driver.Start(w.Context(), older, s)
 	if begun != (err == nil) || !begun && cloud.KindOf(err) != cloud.Conflict {
 		w.Errorf("%s on an older read: want it begun %t, or a conflict, got %v", s.Kind, begun, err)

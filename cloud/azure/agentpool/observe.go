@@ -22,7 +22,7 @@ func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	want, failed := r.want()
 	out := pool.Observed{
-		ResolvedLookups: r.t.Remembered, Fresh: read.fresh(r.now), GroupFresh: read.fresh(r.now), Shared: true,
+		ResolvedLookups: r.t.Remembered, Cache: pool.CacheStatus{Fresh: read.fresh(r.now), GroupFresh: read.fresh(r.now), Shared: true},
 	}
 	if failed == nil {
 		failed = r.observeCapacity(ctx, want, &out)

@@ -155,14 +155,14 @@ type reader struct{ *pass }
 
 // read reads the managed cluster, the agent pool and its machines, unless the last read is new enough for the pass.
 func (r reader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
+	if driverkit.Reusable(r.memory.read.at, r.now, r.t.Cache.MaxAge) {
 		return nil
 	}
 	return r.readAgain(ctx)
 }
 
 func (r reader) readAgain(ctx context.Context) error {
-	all, at, err := r.c.ManagedCluster(ctx, r.t.clusterID(), r.t.MaxAge)
+	all, at, err := r.c.ManagedCluster(ctx, r.t.clusterID(), r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (r reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	if name == "" || strings.EqualFold(r.t.GroupID, r.t.groupID()) {
 		return out, nil
 	}
-	all, _, err := r.c.ManagedCluster(ctx, cluster, r.t.MaxAge)
+	all, _, err := r.c.ManagedCluster(ctx, cluster, r.t.Cache.MaxAge)
 	if err != nil {
 		return out, err
 	}

@@ -90,7 +90,7 @@ const justRead = 2 * time.Second
 // unchanged reads the agent pool before a request for which AKS checks no condition on its version, unless it was read right before, and
 // returns a conflict if it is not as it was read: another client may have resized it, or it may be another owner's by now.
 func (w *writer) unchanged(ctx context.Context) error {
-	if w.t.MaxAge <= 0 && w.now.Sub(w.memory.read.at) < justRead {
+	if w.t.Cache.MaxAge <= 0 && w.now.Sub(w.memory.read.at) < justRead {
 		return nil
 	}
 	all, _, err := w.c.ManagedCluster(ctx, w.t.clusterID(), 0)

@@ -59,7 +59,7 @@ func TestUnreachableZoneIsUnknown(t *testing.T) {
 		}
 		sent := w.calls.during(func() {
 			for _, age := range []time.Duration{0, time.Second, time.Minute} {
-				w.target.MaxAge = age
+				w.target.Cache.MaxAge = age
 				time.Sleep(2 * time.Second)
 				if o, err := w.driver.Observe(w.Context(), w.target); err == nil && len(o.Instances) != 3 {
 					w.Errorf("want all machines or none known, got %+v", o.Instances)

@@ -67,8 +67,8 @@ func (r *groupReader) instances(ctx context.Context, read groupRead) ([]instance
 // shows no actions. Where it does not have as many as the group keeps, the group's own tells more; and while labels of instances are being
 // changed, they themselves do.
 func (r *groupReader) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
-	if stable(is) && r.t.MaxAge > 0 && len(r.memory.relabels) == 0 {
-		members, _, err := r.c.Members(ctx, r.t.place.location, r.t.group, r.t.MaxAge)
+	if stable(is) && r.t.Cache.MaxAge > 0 && len(r.memory.relabels) == 0 {
+		members, _, err := r.c.Members(ctx, r.t.place.location, r.t.group, r.t.Cache.MaxAge)
 		if err != nil || members.Managed != nil || len(members.Instances) == int(is.TargetSize) {
 			return members, err
 		}

@@ -111,7 +111,7 @@ func TestLabelsRolledByOthers(t *testing.T) {
 			"updatePolicy":       map[string]any{"type": "PROACTIVE", "minimalAction": "REFRESH", "mostDisruptiveAllowedAction": "REFRESH"},
 			"allInstancesConfig": map[string]any{"properties": map[string]any{"labels": map[string]any{"team": "b"}}}})
 		settle()
-		w.target.MaxAge = time.Second
+		w.target.Cache.MaxAge = time.Second
 		o := w.observe()
 		if len(o.Group.Drift) == 0 {
 			t.Fatalf("want the group's labels put back, got %+v", o.Group)

@@ -236,7 +236,7 @@ func TestSharedLooks(t *testing.T) {
 			time.Sleep(100 * time.Second)
 			return w.calls.during(func() {
 				for _, one := range all {
-					one.target.MaxAge = 20 * time.Second
+					one.target.Cache.MaxAge = 20 * time.Second
 					if o := one.observe(); len(o.Instances) != 2 || o.Instances[0].Created.IsZero() {
 						w.Errorf("want both machines, got %+v", o.Instances)
 					}
@@ -263,7 +263,7 @@ func TestLostGroup(t *testing.T) {
 			w.Fatal(err)
 		}
 		for _, age := range []time.Duration{0, time.Second, cloud.NoSharedCache} {
-			w.target.MaxAge = age
+			w.target.Cache.MaxAge = age
 			time.Sleep(2 * time.Second)
 			if o, err := w.driver.Observe(w.Context(), w.target); err == nil {
 				w.Errorf("want a look that failed, got %+v", o)

@@ -32,17 +32,20 @@ func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	fresh := !group.at.Before(r.now)
 	if conflict := r.t.ownership(group).Conflict(); conflict != nil {
 		return pool.Observed{
-			OwnershipConflict: conflict, Unowned: r.unowned(), Versions: r.versions(wanted{}), ResolvedLookups: r.t.Remembered, GroupFresh: fresh,
+			OwnershipConflict: conflict, Unowned: r.unowned(), Versions: r.versions(wanted{}), ResolvedLookups: r.t.Remembered,
+			Cache:     pool.CacheStatus{GroupFresh: fresh},
 			TaggedFor: r.taggedFor(),
 		}, nil
 	}
 	want, failed := r.want(ctx)
-	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: r.versions(want),
+	out := pool.Observed{ResolvedLookups: want.remember,
+		Cache: pool.CacheStatus{Fresh: fresh, GroupFresh: fresh, Shared: true}, Versions: r.versions(want),
 		TaggedFor: r.taggedFor(), FormerGroup: group.former.Deleting}
 	if foreign := r.foreign(want); foreign != nil {
 		if group.is == nil {
 			return pool.Observed{
-				OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: r.t.Remembered, GroupFresh: fresh, TaggedFor: out.TaggedFor,
+				OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: r.t.Remembered,
+				Cache: pool.CacheStatus{GroupFresh: fresh}, TaggedFor: out.TaggedFor,
 			}, nil
 		}
 		failed = driverkit.Owned(foreign)

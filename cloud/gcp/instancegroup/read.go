@@ -33,7 +33,7 @@ func (r *groupReader) place() {
 
 // read reads the group and its instances, unless the last read is new enough for the pass.
 func (r *groupReader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.group.at, r.now, r.t.MaxAge) {
+	if driverkit.Reusable(r.memory.group.at, r.now, r.t.Cache.MaxAge) {
 		r.found()
 		return nil
 	}
@@ -63,7 +63,7 @@ func (r *groupReader) readAgain(ctx context.Context) error {
 	if read.is != nil && session.Absent(err) {
 		// The group was deleted between the two reads.
 		r.memory.touch()
-		r.t.MaxAge = 0
+		r.t.Cache.MaxAge = 0
 		read, err = r.readWhole(ctx)
 	}
 	switch {
@@ -105,7 +105,7 @@ func (r *groupReader) readGroup(ctx context.Context) (groupRead, error) {
 	var read groupRead
 	for _, at := range places {
 		r.t.place = at
-		is, when, err := r.c.Manager(ctx, at.location, r.t.group, r.t.MaxAge)
+		is, when, err := r.c.Manager(ctx, at.location, r.t.group, r.t.Cache.MaxAge)
 		if err != nil {
 			return groupRead{}, err
 		}
@@ -144,7 +144,7 @@ func (r *groupReader) readNamed(ctx context.Context) (driverkit.NamedGroup, erro
 		out.Conflict = cloud.NamedElsewhere(label, "it is in project "+named.Project)
 		return out, nil
 	}
-	is, _, err := r.c.Manager(ctx, named.Location(), named.Name, r.t.MaxAge)
+	is, _, err := r.c.Manager(ctx, named.Location(), named.Name, r.t.Cache.MaxAge)
 	if err != nil {
 		return out, err
 	}

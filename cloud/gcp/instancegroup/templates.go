@@ -36,7 +36,8 @@ type templateReader struct{ translator }
 // readTemplates lists the pool's templates when they may have changed, and reads those of others that are in use.
 func (r templateReader) readTemplates(ctx context.Context) error {
 	m := &r.memory.templates
-	fresh := r.memory.group.is == nil && r.t.MaxAge <= 0 || r.t.MaxAge == cloud.NoSharedCache || m.at.Sub(r.memory.wrote) < visibleWithin
+	maxAge := r.t.Cache.MaxAge
+	fresh := r.memory.group.is == nil && maxAge <= 0 || maxAge == cloud.NoSharedCache || m.at.Sub(r.memory.wrote) < visibleWithin
 	if m.at.IsZero() || r.now.Sub(m.at) >= templatesFor || fresh && m.at.Before(r.now) {
 		if err := r.listTemplates(ctx); err != nil {
 			return err

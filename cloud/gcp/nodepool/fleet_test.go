@@ -47,7 +47,8 @@ func (w *world) makeFleet() []nodepool.Target {
 				"locations": []any{region + "-a"}, "config": document.Object{"machineType": "e2-standard-4", "resourceLabels": labels}})
 			view := w.target.Spec.Cluster
 			view.Name, view.View.AdditionalLabels = name, nil
-			targets = append(targets, nodepool.Target{Owner: ownerOf(n), KubernetesVersion: "v" + master, MaxAge: agedMost,
+			targets = append(targets, nodepool.Target{Owner: ownerOf(n), KubernetesVersion: "v" + master,
+				Cache: cloud.CacheControl{MaxAge: agedMost},
 				Spec: &gcpv1.ManagedMachinePoolSource{Name: ownerOf(n).Name, Cluster: view, Pool: &gcpv1.GCPManagedMachinePoolSpec{
 					InstanceType: new("e2-standard-4"), NodeLocations: []string{region + "-a"},
 				}}})
@@ -115,7 +116,7 @@ func TestFreshLookListsGroupsOnce(t *testing.T) {
 			return w.cloud.Calls().Summary(0).Counts["compute"]["instanceGroupManagers.aggregatedList"]
 		}
 		before := lists()
-		if o := w.observe(); len(o.Instances) != 3 || !o.Fresh {
+		if o := w.observe(); len(o.Instances) != 3 || !o.Cache.Fresh {
 			w.Errorf("want a fresh look at three machines, got %+v", o)
 		}
 		if n := lists() - before; n != 1 {

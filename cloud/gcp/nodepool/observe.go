@@ -24,7 +24,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	want, failed := r.want()
 	fresh, look := !read.at.Before(r.now), r.resolver()
-	out := pool.Observed{ResolvedLookups: look.Remember, Fresh: fresh, GroupFresh: fresh, Shared: true}
+	out := pool.Observed{ResolvedLookups: look.Remember, Cache: pool.CacheStatus{Fresh: fresh, GroupFresh: fresh, Shared: true}}
 	if failed == nil {
 		failed = r.observeCapacity(ctx, want, look, &out)
 	}

@@ -146,14 +146,14 @@ func (r *reader) forget() {
 
 // read reads the cluster, the node pool and its machines, unless the last read is new enough for the pass.
 func (r *reader) read(ctx context.Context) error {
-	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
+	if driverkit.Reusable(r.memory.read.at, r.now, r.t.Cache.MaxAge) {
 		return nil
 	}
 	return r.readAgain(ctx)
 }
 
 func (r *reader) readAgain(ctx context.Context) error {
-	cluster, at, err := r.c.Cluster(ctx, r.t.cluster.Location, r.t.cluster.Name, r.t.MaxAge)
+	cluster, at, err := r.c.Cluster(ctx, r.t.cluster.Location, r.t.cluster.Name, r.t.Cache.MaxAge)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (r *reader) readAgain(ctx context.Context) error {
 	}
 	if r.t.ownership(read).Claim.Owned {
 		tolerate := func(err error) error { return r.tolerate(&read, err) }
-		reader := groups.Reader{Session: r.c, MaxAge: r.t.MaxAge, Created: &r.memory.created, Tolerate: tolerate}
+		reader := groups.Reader{Session: r.c, MaxAge: r.t.Cache.MaxAge, Created: &r.memory.created, Tolerate: tolerate}
 		if read.groups, err = reader.Read(ctx, read.pool.InstanceGroupUrls); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 		out.Conflict = cloud.NamedElsewhere(label, "it is in project "+at.project)
 		return out, nil
 	}
-	cluster, _, err := r.c.Cluster(ctx, at.location, at.cluster, r.t.MaxAge)
+	cluster, _, err := r.c.Cluster(ctx, at.location, at.cluster, r.t.Cache.MaxAge)
 	if err != nil {
 		return out, err
 	}

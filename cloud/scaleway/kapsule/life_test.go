@@ -413,7 +413,7 @@ func TestClusterGone(t *testing.T) {
 			t.Errorf("want nothing created, got %v", err)
 		}
 		w.target.Deleting = true
-		if o := w.observe(); o.Group != nil || len(o.Instances) > 0 || !o.Fresh {
+		if o := w.observe(); o.Group != nil || len(o.Instances) > 0 || !o.Cache.Fresh {
 			t.Errorf("want nothing left, got %+v", o)
 		}
 	})

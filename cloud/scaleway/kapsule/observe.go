@@ -22,7 +22,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return own.Observed(r.unowned(), r.t.Remembered), nil
 	}
 	fresh := !read.at.Before(r.now)
-	out := pool.Observed{Fresh: fresh, GroupFresh: fresh, Shared: true, FormerGroup: r.t.former(read).Deleting}
+	out := pool.Observed{Cache: pool.CacheStatus{Fresh: fresh, GroupFresh: fresh, Shared: true}, FormerGroup: r.t.former(read).Deleting}
 	want, failed := r.desire()
 	if err := r.observeCapacity(ctx, &out); failed == nil {
 		failed = err

@@ -69,10 +69,10 @@ func (r *reader) forget() {
 // read reads the pool unless the last read is new enough for the pass.
 func (r *reader) read(ctx context.Context) error {
 	switch {
-	case !driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge):
-		return r.readAgain(ctx, r.t.MaxAge)
+	case !driverkit.Reusable(r.memory.read.at, r.now, r.t.Cache.MaxAge):
+		return r.readAgain(ctx, r.t.Cache.MaxAge)
 	case r.memory.read.depends(r.t.KubernetesVersion):
-		return r.readDocument(ctx, r.t.MaxAge, &r.memory.read)
+		return r.readDocument(ctx, r.t.Cache.MaxAge, &r.memory.read)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (w *world) several(pools int) (all []world) {
 		name := fmt.Sprintf("pool-%d", n)
 		one.target.Owner.Name, one.target.Owner.ID, one.target.Spec.Name = name, name+"-id", name
 		one.create(1)
-		one.target.MaxAge = quiet
+		one.target.Cache.MaxAge = quiet
 		one.target.Remembered = one.observe().ResolvedLookups
 		all = append(all, one)
 	}

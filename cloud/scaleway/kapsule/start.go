@@ -36,7 +36,7 @@ func (w *writer) look(ctx context.Context, _ pool.Step) error {
 	if !w.memory.read.at.IsZero() {
 		return nil
 	}
-	return w.readAgain(ctx, w.t.MaxAge)
+	return w.readAgain(ctx, w.t.Cache.MaxAge)
 }
 
 // there returns the pool, or a conflict if it does not exist.
