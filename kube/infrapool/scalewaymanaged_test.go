@@ -129,8 +129,8 @@ func TestScalewayPlaces(t *testing.T) {
 	}
 }
 
-// TestScalewayReplicasAboveMaximum holds that a pool is not created with another size than its MachinePool asks for, and that the replicas of
-// one that was created follow the autoscaler.
+// TestScalewayReplicasAboveMaximum holds that a pool is not created with another size than its MachinePool asks for, and that the replicas
+// of one that was created follow the autoscaler.
 func TestScalewayReplicasAboveMaximum(t *testing.T) {
 	t.Parallel()
 	const bounds = "scaling: {autoscaling: true, maxSize: 3}"
