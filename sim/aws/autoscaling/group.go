@@ -221,6 +221,7 @@ func (r *Groups) checkGroupTemplate(g *Group) error {
 		if err := checkMixed(s.MixedInstancesPolicy); err != nil {
 			return err
 		}
+		s.MixedInstancesPolicy.InstancesDistribution = distributed(s.MixedInstancesPolicy)
 	}
 	if err := r.NameTemplate(TemplateSpec(s)); err != nil {
 		return err
@@ -260,6 +261,26 @@ func checkMixed(p *autoscaling.MixedInstancesPolicy) error {
 	return checkDistribution(d)
 }
 
+// distributed returns the distribution of a policy with the defaults of what it leaves out.
+func distributed(p *autoscaling.MixedInstancesPolicy) *autoscaling.InstancesDistribution {
+	d, onDemand := shapes.Val(p.InstancesDistribution), "prioritized"
+	for _, o := range p.LaunchTemplate.Overrides {
+		if o.InstanceRequirements != nil {
+			onDemand = "lowest-price"
+		}
+	}
+	d.OnDemandAllocationStrategy = new(cmp.Or(shapes.Str(d.OnDemandAllocationStrategy), onDemand))
+	d.OnDemandBaseCapacity = new(shapes.Val(d.OnDemandBaseCapacity))
+	if d.OnDemandPercentageAboveBaseCapacity == nil {
+		d.OnDemandPercentageAboveBaseCapacity = new(int32(100))
+	}
+	d.SpotAllocationStrategy = new(cmp.Or(shapes.Str(d.SpotAllocationStrategy), "lowest-price"))
+	if *d.SpotAllocationStrategy == "lowest-price" && d.SpotInstancePools == nil {
+		d.SpotInstancePools = new(int32(2))
+	}
+	return &d
+}
+
 // checkDistribution refuses numbers of an instances distribution that are out of range.
 func checkDistribution(d autoscaling.InstancesDistribution) error {
 	switch n, pools := d.OnDemandPercentageAboveBaseCapacity, d.SpotInstancePools; {
@@ -281,11 +302,15 @@ func TemplateSpec(s *autoscaling.AutoScalingGroup) *autoscaling.LaunchTemplateSp
 	return s.LaunchTemplate
 }
 
-// NameTemplate completes a reference to a template with its ID, its name and a version.
+// NameTemplate completes a reference to a template with its ID and its name. One without a version is shown without it.
 func (r *Groups) NameTemplate(s *autoscaling.LaunchTemplateSpecification) error {
-	if shapes.Str(s.LaunchTemplateId) != "" && shapes.Str(s.LaunchTemplateName) != "" {
+	const either = "Valid requests must contain either launchTemplateId or LaunchTemplateName"
+	switch id, name := shapes.Str(s.LaunchTemplateId), shapes.Str(s.LaunchTemplateName); {
+	case id == "" && name == "":
+		return wire.Invalid(either)
+	case id != "" && name != "":
 		if t := r.EC2.Templates.Rows.Get(*s.LaunchTemplateId); t == nil || t.Name != *s.LaunchTemplateName {
-			return wire.Invalid("Valid requests must contain either launchTemplateId or LaunchTemplateName")
+			return wire.Invalid(either)
 		}
 		s.LaunchTemplateName = nil
 	}
@@ -296,7 +321,7 @@ func (r *Groups) NameTemplate(s *autoscaling.LaunchTemplateSpecification) error 
 	if _, err := r.EC2.Templates.VersionOf(t, shapes.Str(s.Version)); err != nil {
 		return fullyFormed(err)
 	}
-	s.LaunchTemplateId, s.LaunchTemplateName, s.Version = new(t.ID), new(t.Name), new(cmp.Or(shapes.Str(s.Version), "$Default"))
+	s.LaunchTemplateId, s.LaunchTemplateName = new(t.ID), new(t.Name)
 	return nil
 }
 

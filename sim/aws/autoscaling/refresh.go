@@ -185,11 +185,16 @@ func (r *Refreshes) census(g *Group) (ready, moving int, next time.Time) {
 func (r *Refreshes) warm(g *Group) int {
 	n := 0
 	for _, m := range r.Members.MembersOf(g) {
-		if m.Refresh == g.Refreshing && m.State == MemberInService && !r.Now.Before(m.InServiceAt.Add(r.warmup(g))) {
+		if r.isWarm(g, m) {
 			n++
 		}
 	}
 	return n
+}
+
+// isWarm reports whether a member has been launched by the refresh that runs, and is warm.
+func (r *Refreshes) isWarm(g *Group, m *Member) bool {
+	return m.Refresh == g.Refreshing && m.State == MemberInService && !r.Now.Before(m.InServiceAt.Add(r.warmup(g)))
 }
 
 // checkpoint pauses the refresh when it has come to the next of its percentages.
@@ -303,7 +308,17 @@ func (r *Refreshes) showProgress(g *Group, rf *Refresh) {
 		InstancesToUpdate: rf.InstancesToUpdate, PercentageComplete: rf.PercentageComplete,
 	}}
 	rf.StatusReason = nil
-	if left > 0 && rf.Status == refreshInProgress {
-		rf.StatusReason = new("Waiting for instances to warm up or to be replaced.")
+	if done < rf.Total && rf.Status == refreshInProgress {
+		rf.StatusReason = new(r.waitsFor(g))
 	}
+}
+
+// waitsFor is what a refresh waits for.
+func (r *Refreshes) waitsFor(g *Group) string {
+	for _, m := range r.Members.MembersOf(g) {
+		if m.Refresh == g.Refreshing && !m.Leaving() && !r.isWarm(g, m) {
+			return "Waiting for instances to warm up before continuing. For example: " + m.Instance + " is warming up."
+		}
+	}
+	return "Waiting for instances to be replaced."
 }

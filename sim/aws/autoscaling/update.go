@@ -25,6 +25,9 @@ func (r *Groups) checkUpdate(g *Group, in *autoscaling.UpdateAutoScalingGroupInp
 
 // UpdateGroup is the action UpdateAutoScalingGroup.
 func (r *Groups) UpdateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autoscaling.UpdateAutoScalingGroupOutput, error) {
+	if r.Rows.Get(shapes.Str(in.AutoScalingGroupName)) == nil {
+		return nil, wire.Invalid("AutoScalingGroup name not found - null") // unlike other actions, this one does not repeat the name
+	}
 	old, err := r.FindGroup(in.AutoScalingGroupName)
 	if err != nil {
 		return nil, err

@@ -60,9 +60,10 @@ func (r *Templates) templatesAsked(in *ec2.DescribeLaunchTemplatesInput) ([]*Tem
 		out = append(out, t)
 	}
 	for _, name := range in.LaunchTemplateNames {
-		t, err := r.FindTemplate(nil, &name)
-		if err != nil {
-			return nil, err
+		t := r.TemplateNamed(name)
+		if t == nil {
+			return nil, wire.Refuse("InvalidLaunchTemplateName.NotFoundException",
+				"At least one of the launch templates specified in the request does not exist.")
 		}
 		out = append(out, t)
 	}
@@ -131,8 +132,12 @@ func (r *Templates) versionsAsked(in *ec2.DescribeLaunchTemplateVersionsInput) (
 
 // versionsOfAll are $Latest, $Default or both of every template.
 func (r *Templates) versionsOfAll(which []string) ([]*Version, error) {
-	if len(which) == 0 || slices.ContainsFunc(which, func(v string) bool { return v != "$Latest" && v != "$Default" }) {
-		return nil, wire.Refuse("MissingParameter", "When not specifying a launch template, only $Latest and $Default are valid versions.")
+	const words = "When not specifying a launch template, only $Latest and $Default are valid versions."
+	switch {
+	case len(which) == 0:
+		return nil, wire.Refuse("MissingParameter", words)
+	case slices.ContainsFunc(which, func(v string) bool { return v != "$Latest" && v != "$Default" }):
+		return nil, wire.Refuse("InvalidParameterValue", words)
 	}
 	var out []*Version
 	for _, t := range r.Rows.All() {
@@ -200,7 +205,8 @@ func (r *Templates) modifyLaunchTemplate(in *ec2.ModifyLaunchTemplateInput) (*ec
 	if which := shapes.Str(in.DefaultVersion); which != "" {
 		v, err := r.VersionOf(t, which)
 		if err != nil {
-			return nil, err
+			return nil, wire.Refuse("InvalidLaunchTemplateId.VersionNotFound",
+				"The launch template version %s is not found for the specified launch template.", which)
 		}
 		t.Default = v.Number
 		r.Rows.Touch(t.ID)

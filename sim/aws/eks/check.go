@@ -30,7 +30,7 @@ var (
 // checkNewNodegroup refuses what EKS refuses of a new node group before it looks at its template.
 func (r *Nodegroups) checkNewNodegroup(c *Cluster, in *eks.CreateNodegroupInput) error {
 	if c.Shape.Status != StatusActive {
-		return wire.Refuse("InvalidRequestException", "Cluster status is not active, it is %s", c.Shape.Status)
+		return wire.Refuse("InvalidRequestException", "Cluster '%s' is not in ACTIVE status", c.name())
 	}
 	if !nodegroupName.MatchString(shapes.Str(in.NodegroupName)) {
 		return badParameter("The node group name '%s' is not valid: it begins with a letter or a digit and has at most 63 of these, - and _.",
