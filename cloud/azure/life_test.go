@@ -1,6 +1,7 @@
 package azure_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +11,11 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/compute"
 )
 
 // A pool's whole life by the planner: made, protected, changed in place, rolled, made smaller, deleted. At the end nothing is left.
@@ -214,6 +218,102 @@ func TestTokenRotates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFormerBootstrap holds that each machine counts by the bootstrap configuration that it was launched with, also after the pool went on
+// to another one and back, whether machines show tags of their own or those that their scale set has now, and by any driver.
+func TestFormerBootstrap(t *testing.T) {
+	for _, on := range []sim.Switches{nil, {compute.LiveTags}} {
+		for _, mode := range modes {
+			t.Run(fmt.Sprint(mode, on), func(t *testing.T) {
+				t.Parallel()
+				inWorld(t, mode, formerBootstraps, on...)
+			})
+		}
+	}
+}
+
+func formerBootstraps(t *testing.T, w *world) {
+	const marks = "abab-cadefgh" // with - the token rotates, and what is changed in place is given to machines of the configuration
+	target := w.aTarget()
+	target.Bootstrap = target.Bootstrap.Marked("a")
+	launched := map[string]string{}
+	for _, i := range w.create(target, 2).Instances {
+		launched[i.ID] = "a"
+	}
+	for k, mark := range strings.Split(marks[1:], "") {
+		if mark == "-" {
+			mark = marks[k : k+1]
+			target.Bootstrap = rotated()
+			target = with(target, reshape)
+		}
+		target.Bootstrap = target.Bootstrap.Marked(mark)
+		w.start(target, pool.Step{Kind: pool.UpdateGroup})
+		w.start(target, pool.Step{Kind: pool.PutTemplate})
+		o := w.observe(target)
+		w.counted(o, launched, mark)
+		w.start(target, pool.Step{Kind: pool.Resize, Size: len(launched) + 1})
+		settle()
+		o = w.observe(target)
+		for _, i := range o.Instances {
+			if launched[i.ID] == "" {
+				launched[i.ID] = mark
+			}
+		}
+		w.driver = w.newDriver()
+		o = w.observe(target)
+		w.counted(o, launched, mark)
+		var behind []pool.InstanceRef
+		for _, i := range o.Instances {
+			if len(i.InPlaceDrift) > 0 {
+				behind = append(behind, pool.InstanceRef{ID: i.ID, ProviderID: i.ProviderID})
+			}
+		}
+		w.start(target, pool.Step{Kind: pool.Apply, Targets: behind})
+		settle()
+		w.counted(w.observe(target), launched, mark)
+	}
+}
+
+// TestFormerBootstrapOfLaunching holds the same of machines that Azure is launching while the configuration changes, some with the former.
+func TestFormerBootstrapOfLaunching(t *testing.T) {
+	for _, on := range []sim.Switches{nil, {compute.LiveTags}} {
+		inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
+			target := w.aTarget()
+			w.create(target, 1)
+			w.start(target, pool.Step{Kind: pool.Resize, Size: 5})
+			time.Sleep(250 * time.Millisecond)
+			target.Bootstrap = rotated().Marked("b")
+			w.observe(target)
+			w.start(target, pool.Step{Kind: pool.PutTemplate})
+			settle()
+			o, launched := w.observe(target), map[string]string{}
+			fresh := 0
+			for _, m := range w.cloud.State().Sets[0].Machines {
+				if launched[m.ID] = "the former"; m.Tags[model.TagContent] == o.Wanted.Content { // those that it was launched with
+					launched[m.ID] = "the wanted"
+					fresh++
+				}
+			}
+			if fresh == 0 || fresh >= 4 {
+				t.Fatalf("want some of four machines launched with each configuration, got %v", launched)
+			}
+			w.counted(o, launched, "the wanted")
+		}, on...)
+	}
+}
+
+// counted reports machines that count as fresh and were launched with another bootstrap configuration, or the other way around.
+func (w *world) counted(o pool.Observed, launched map[string]string, mark string) {
+	w.t.Helper()
+	if len(o.Instances) != len(launched) {
+		w.t.Errorf("want %d machines, got %d", len(launched), len(o.Instances))
+	}
+	for _, i := range o.Instances {
+		if i.Template.Same(o.Wanted) != (launched[i.ID] == mark) {
+			w.t.Errorf("%s is wanted: want machine %s to count as one of %s, got %+v", mark, i.ID, launched[i.ID], i.Template)
+		}
+	}
 }
 
 // The names of scale sets: the object's, shortened for Windows, or what a user asks for.

@@ -95,6 +95,30 @@ func (r setRead) version(want wanted) pool.Template {
 	return pool.Template{Ref: model.Ref(content, current.Data), Content: content, Data: current.Data}
 }
 
+// creations returns when the machines of a Uniform scale set were created, as far as it is known, and since when none can be of its present
+// model once that is replaced: from now on where machines are yet to be shown, and otherwise from behind the last one. Both are by Azure's
+// clock, which is known to the second.
+func (r setRead) creations(now time.Time) (created []time.Time, until time.Time) {
+	shown := 0
+	for _, m := range r.machines {
+		if m.created.IsZero() {
+			continue
+		}
+		at := m.created.Add(r.skew)
+		created = append(created, at)
+		if m.state() != pool.Terminating {
+			shown++
+		}
+		if next := at.Add(model.Instant); next.After(until) {
+			until = next
+		}
+	}
+	if soon := now.Add(r.skew); shown < r.capacity() && soon.After(until) {
+		until = soon
+	}
+	return created, until
+}
+
 // extending returns what Azure does to machines of a Flexible scale set while it changes their extensions: their tags are written
 // afterwards, and until then nothing shows that the machines have them.
 func (r setRead) extending(want wanted) *pool.Cause {

@@ -133,7 +133,12 @@ func (w *writer) putTemplate(ctx context.Context, _ pool.Step) error {
 	if now := w.memory.set.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
 	}
-	return w.patch(ctx, want.model.Change(model.Read(*is)), pool.PlannedSurge{})
+	change := want.model.Change(model.Read(*is))
+	if !flexible(is) {
+		created, until := w.memory.set.creations(w.now)
+		change.Tags = want.against.Recorded(change.Tags, created, until)
+	}
+	return w.patch(ctx, change, pool.PlannedSurge{})
 }
 
 // updateGroup changes the fields of the scale set that need no new machines.

@@ -73,11 +73,11 @@ func inBothModes(t *testing.T, test func(*testing.T, *world)) {
 	}
 }
 
-// inWorld runs a test in a fresh world, in virtual time.
-func inWorld(t *testing.T, mode azurev1.OrchestrationModeType, test func(*testing.T, *world)) {
+// inWorld runs a test in a fresh world in which some switches are on, in virtual time.
+func inWorld(t *testing.T, mode azurev1.OrchestrationModeType, test func(*testing.T, *world), on ...sim.Switch) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		made, err := simazure.New(simazure.Options{Seed: 1})
+		made, err := simazure.New(simazure.Options{Seed: 1, Switches: on})
 		if err != nil {
 			t.Fatal(err)
 		}

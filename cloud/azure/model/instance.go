@@ -20,12 +20,13 @@ type Instance struct {
 // Uniform compares one machine of a Uniform scale set.
 func (c Comparison) Uniform(vm armcompute.VirtualMachineScaleSetVM) Instance {
 	is := ptr.Deref(vm.Properties, armcompute.VirtualMachineScaleSetVMProperties{})
-	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, reported(is.LatestModelApplied))
+	azure := reported(is.LatestModelApplied)
+	return c.instance(c.launched(vm.Tags, is.TimeCreated, azure), vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, azure)
 }
 
 // Flexible compares one machine of a Flexible scale set.
 func (c Comparison) Flexible(vm armcompute.VirtualMachine) Instance {
-	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, unreported)
+	return c.instance(Tag(vm.Tags, TagContent), vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, unreported)
 }
 
 // report is whether Azure reports that a machine has the model of its scale set.
@@ -46,13 +47,12 @@ func reported(latest *bool) report {
 	return reportedLatest
 }
 
-// instance goes by the tag that a machine took from its scale set when it was made. What is seen is compared where it has none, where
-// the tag is that of the model and Azure does not report that the machine has it (a user tagged all machines alike, or Azure took the tags
-// of a change and not the change), and where a client has changed the scale set beside its tag: bootstrap data and what is changed in
-// place leave nothing to see.
-func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen,
+// instance goes by the content that a machine was launched from. What is seen is compared where that is unknown, where it is that of the
+// model and Azure does not report that the machine has it (a user tagged all machines alike, or Azure took the tags of a change and not the
+// change), and where a client has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
+func (c Comparison) instance(launched string, tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen,
 	azure report) Instance {
-	out := Instance{Content: Tag(tags, TagContent), Data: Tag(tags, TagData)}
+	out := Instance{Content: launched, Data: Tag(tags, TagData)}
 	trusted := azure != reportedBehind && c.State.Content == c.cur.Content
 	switch {
 	case out.Content == "":
@@ -116,6 +116,6 @@ func (c Comparison) extensionsBehind(tags map[string]*string, shown []*armcomput
 	if of != "" && of != wanted {
 		return true
 	}
-	own := azure != reportedBehind || hash != c.cur.InPlace || Tag(tags, TagData) != c.cur.Data
+	own := azure != reportedBehind || !c.tagsOfNow(tags)
 	return (of == "" || !own) && !c.model.hasExtensions(shown)
 }

@@ -169,7 +169,7 @@ func TestBuildRefuses(t *testing.T) {
 		}},
 		{"too many tags", "spec.additionalTags", func(in *model.Input) {
 			in.Source.Pool.AdditionalTags = azurev1.Tags{}
-			for k := range 39 {
+			for k := range 38 {
 				in.Source.Pool.AdditionalTags[strings.Repeat("x", k+1)] = ""
 			}
 		}},

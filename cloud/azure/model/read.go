@@ -18,13 +18,16 @@ type Current struct {
 	Owner string
 	// Content, InPlace and Data are what the scale set's tags say that its model was made of.
 	Content, InPlace, Data string
+
+	// history of the contents that the model had before.
+	history history
 }
 
 // Read takes from a scale set what it says about itself.
 func Read(set armcompute.VirtualMachineScaleSet) Current {
 	return Current{
 		Set: set, Owner: Tag(set.Tags, TagOwner), Content: Tag(set.Tags, TagContent), InPlace: Tag(set.Tags, TagInPlace),
-		Data: Tag(set.Tags, TagData),
+		Data: Tag(set.Tags, TagData), history: readHistory(Tag(set.Tags, TagHistory)),
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 	TagData    = ownPrefix + "data"
 	// TagSurge is kept by the driver: how many machines a rollout has added where an external autoscaler owns the scale set's size.
 	TagSurge = ownPrefix + "surge"
+	// TagHistory of a Uniform scale set holds the contents that its model had before, each with the time until which it did, for as long as
+	// machines of them exist.
+	TagHistory = ownPrefix + "history"
 	// TagNames says which tags are ours because a user named them: a few digits for each, so that one that is named no more can be
 	// told from one that another client has put there.
 	TagNames = ownPrefix + "tags"
@@ -41,8 +44,8 @@ const (
 	forbidden = `<>%&\?/`
 )
 
-// ours are the tags that every model has beside a user's, the one for surge counted in.
-const ours = 12
+// ours are the tags that every model has beside a user's, those for surge and history counted in.
+const ours = 13
 
 // userTags are those that cluster and pool name; the pool's win. Names that differ in case alone are one.
 func (in Input) userTags() (map[string]string, error) {
