@@ -36,6 +36,11 @@ func TestLongContractCanFail(t *testing.T) {
 	suite(azurev1.UniformOrchestrationMode).RunMistakes(t)
 }
 
+func TestLongContractWithEachSwitch(t *testing.T) {
+	long.Only(t)
+	suite(azurev1.UniformOrchestrationMode).RunEachSwitch(t)
+}
+
 func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	s := cloudtest.Suite[specification]{
 		Cloud: func(on sim.Switches) (cloudtest.Cloud, error) {
