@@ -179,6 +179,9 @@ func (x *exchange) write(w http.ResponseWriter, a *arm.Answer) {
 	if a.Op != nil {
 		x.address(w.Header(), a)
 	}
+	if a.After > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(a.After.Seconds())))
+	}
 	x.identify(w.Header())
 	if a.Body == nil {
 		w.WriteHeader(a.Status)
@@ -218,6 +221,7 @@ func (x *exchange) address(h http.Header, a *arm.Answer) {
 	}
 	if x.route.Service == "compute" {
 		h.Set("Azure-AsyncNotification", "Enabled")
+		h.Set("Retry-After", "10")
 	}
 }
 

@@ -18,6 +18,8 @@ const set1 = "/subscriptions/" + azure.SubscriptionID + "/resourceGroups/capz/pr
 type recorder struct {
 	*inventory
 	header http.Header
+	// at is the address of the operation that was looked at last.
+	at string
 }
 
 func (r *recorder) ask(method, path, body string) (int, document.Object) {
@@ -74,24 +76,65 @@ func TestScaleSetsAsRecorded(t *testing.T) {
 	})
 }
 
-// operation checks the headers of a request that takes time, and the operation's address: it is signed, and no reply says when to ask
-// again.
+// TestProtectionAsRecorded holds what clients of Azure have recorded of machines of a Uniform scale set in mode Manual: after a change of
+// the scale set they lack its model, a PUT changes their protection and neither their model nor their tags, and a request upgrades them.
+func TestProtectionAsRecorded(t *testing.T) {
+	inBubble(t, azure.Options{}, func(w *inventory) {
+		r := &recorder{inventory: w}
+		set := azure.Example(azure.SubscriptionID, group(), "Uniform", "set1", 1)
+		document.Place(set, "tags", document.Object{"team": "a"})
+		r.ask(http.MethodPut, set1+version, written(t, set))
+		time.Sleep(40 * time.Minute)
+		_, d := r.ask(http.MethodPatch, set1+version, `{"properties":{"virtualMachineProfile":{"licenseType":"RHEL_BYOS"}}}`)
+		check(t, "the model that is wanted", "RHEL_BYOS", document.Text(d, "properties.virtualMachineProfile.licenseType"))
+		time.Sleep(40 * time.Minute)
+
+		machine := set1 + "/virtualMachines/0"
+		status, d := r.ask(http.MethodPut, machine+version,
+			`{"tags":{"team":"b"},"properties":{"protectionPolicy":{"protectFromScaleIn":true,"protectFromScaleSetActions":true}}}`)
+		check(t, "protected", 200, status)
+		check(t, "state", "Updating", document.Text(d, "properties.provisioningState"))
+		check(t, "shown at once", true, document.Truth(d, "properties.protectionPolicy.protectFromScaleIn"))
+		check(t, "an address of the result", "", r.header.Get("Location"))
+		check(t, "the operation", true, r.header.Get("Azure-AsyncOperation") != "")
+		time.Sleep(40 * time.Minute)
+		_, d = r.ask(http.MethodGet, machine+version, "")
+		check(t, "state afterwards", "Succeeded", document.Text(d, "properties.provisioningState"))
+		check(t, "the tag", "a", document.Text(d, "tags.team"))
+		check(t, "has the model", false, document.Truth(d, "properties.latestModelApplied"))
+		check(t, "whose model", "VirtualMachineScaleSet", document.Text(d, "properties.modelDefinitionApplied"))
+
+		status, d = r.ask(http.MethodPost, set1+"/manualupgrade"+version, `{"instanceIds":["*"]}`)
+		check(t, "upgraded", 202, status)
+		check(t, "the body", 0, len(d))
+		r.operation(t, "InProgress", true)
+		result := strings.Replace(strings.TrimPrefix(r.at, "http://arm.sim"), "?", "?monitor=true&", 1)
+		time.Sleep(40 * time.Minute)
+		status, d = r.ask(http.MethodGet, result, "")
+		check(t, "the result", 200, status)
+		check(t, "its body", 0, len(d))
+		check(t, "when to ask again after the end", "", r.header.Get("Retry-After"))
+	})
+}
+
+// operation checks the headers of a request that takes time, and the operation's address: it is signed, and replies say when to ask again.
 func (r *recorder) operation(t *testing.T, status string, location bool) {
 	t.Helper()
 	at := r.header.Get("Azure-AsyncOperation")
+	r.at = at
 	if len(at) < 3000 || !strings.Contains(at, "&t=") || !strings.Contains(at, "&s=") {
 		t.Errorf("want a signed address, got %s", at)
 	}
 	check(t, "notification", "Enabled", r.header.Get("Azure-AsyncNotification"))
 	check(t, "an address of the result", location, strings.Contains(r.header.Get("Location"), "&monitor=true"))
-	check(t, "when to ask again", "", r.header.Get("Retry-After"))
+	check(t, "when to ask again", "10", r.header.Get("Retry-After"))
 	if status == "" {
 		return
 	}
 	_, d := r.ask(http.MethodGet, strings.TrimPrefix(at, "http://arm.sim"), "")
 	check(t, "the operation", status, document.Text(d, "status"))
 	check(t, "its end is not shown", true, d["endTime"] == nil)
-	check(t, "when to ask for it again", "", r.header.Get("Retry-After"))
+	check(t, "when to ask for it again", "30", r.header.Get("Retry-After"))
 }
 
 // machines checks what the list of machines shows.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
@@ -20,6 +21,8 @@ type Answer struct {
 	Body   any
 	// Op is the operation that was begun, nil for none.
 	Op *Operation
+	// After is how long the client is asked to wait before it asks again; zero says nothing.
+	After time.Duration
 }
 
 // OK returns an answer with a body and status 200.

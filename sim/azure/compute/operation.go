@@ -2,6 +2,7 @@ package compute
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"time"
 
@@ -178,10 +179,21 @@ func (w *running) getOperation(x *arm.Call) (*arm.Answer, error) {
 	case op == nil:
 		return nil, arm.UnknownOperation()
 	case x.Query.Get("monitor") == "true":
-		return op.Result()
+		a, err := op.Result()
+		if err == nil && !op.Running() {
+			a.Status = http.StatusOK
+		}
+		return a, err
 	}
-	return op.Answer(x)
+	a, err := op.Answer(x)
+	if err == nil && op.Running() {
+		a.After = askAgain
+	}
+	return a, err
 }
+
+// askAgain is how long clients are asked to wait before they look at a running operation again.
+const askAgain = 30 * time.Second
 
 // staysOpen refuses a change of a scale set that is being deleted. Other operations that run on it are in no change's way.
 func (w *running) staysOpen(s *scaleSet) error {

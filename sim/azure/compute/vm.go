@@ -250,12 +250,13 @@ func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
 	return &arm.Answer{Status: http.StatusOK, Body: w.views.showMachine(s, m, false), Op: &op.Operation}, nil
 }
 
-// changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
+// changeMachine begins to give a machine another protection, and one of a Flexible scale set other tags: those of a Uniform scale set keep
+// theirs whatever is sent. One that has failed is no better for it.
 func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body document.Object) *operation {
 	if policy := document.Under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
-	if _, given := body["tags"]; given {
+	if _, given := body["tags"]; given && m.Flexible {
 		m.Tags = document.Pairs(body, "tags")
 	}
 	op := w.running.beginOn(s, m, "update")
