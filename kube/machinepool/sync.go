@@ -40,7 +40,8 @@ func (r *Reconciler) syncMachines(ctx context.Context, p pass) control.Result {
 func (p pass) basis() members.UpToDateBasis {
 	f := p.facts
 	return members.UpToDateBasis{Infrastructure: p.did.infrastructure.Source.String(),
-		UpToDate: f.status.UpToDate, Replicas: f.status.Replicas, Version: p.did.pool.Spec.Template.Spec.Version, Nodes: f.nodes.Found, NodesUnknown: f.nodes.Unknown}
+		UpToDate: f.status.UpToDate, Replicas: f.status.Replicas, Version: p.did.pool.Spec.Template.Spec.Version,
+		Nodes: f.nodes.Found, NodesUnknown: f.nodes.Unknown}
 }
 
 // writeMachines writes the Machines of the pool.

@@ -12,18 +12,31 @@ func idOf(p *managed.Pool) string { return document.Text(p.Doc, "id") }
 
 // open refuses a change of a pool in a state that allows none. A resize waits for more.
 func (w *region) open(c *managed.Cluster, p *managed.Pool, resize bool) error {
-	status := w.poolStatus(p)
-	switch cluster := w.clusterStatus(c); {
+	cluster, status := w.clusterStatus(c), w.poolStatus(p)
+	switch {
 	case cluster == "locked":
 		return locked("cluster", c.Key)
 	case status == "locked":
 		return locked("pool", idOf(p))
-	case resize && status == "upgrading" && w.Switches.On(RefusesOtherwise):
-		return precondition("the pool is being upgraded")
-	case status == "deleting", resize && (status == "upgrading" || w.Switches.On(BusyPools) && status == "scaling" && p.Op != ""):
+	case status == "deleting":
 		return transient("pool", idOf(p), status)
-	case cluster == "deleting", w.Switches.On(BusyClusters) && (cluster == "creating" || cluster == "updating"):
+	}
+	if err := w.resizable(p, status); resize && err != nil {
+		return err
+	}
+	if cluster == "deleting" || w.Switches.On(BusyClusters) && (cluster == "creating" || cluster == "updating") {
 		return transient("cluster", c.Key, cluster)
+	}
+	return nil
+}
+
+// resizable refuses a resize of a pool whose nodes are being changed.
+func (w *region) resizable(p *managed.Pool, status string) error {
+	switch {
+	case status == "upgrading" && w.Switches.On(RefusesOtherwise):
+		return precondition("the pool is being upgraded")
+	case status == "upgrading", w.Switches.On(BusyPools) && status == "scaling" && p.Op != "":
+		return transient("pool", idOf(p), status)
 	}
 	return nil
 }

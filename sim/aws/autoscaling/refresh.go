@@ -185,7 +185,7 @@ func (r *Refreshes) census(g *Group) (ready, moving int, next time.Time) {
 func (r *Refreshes) warm(g *Group) int {
 	n := 0
 	for _, m := range r.Members.MembersOf(g) {
-		if r.isWarm(g, m) {
+		if isWarm(r, g, m) {
 			n++
 		}
 	}
@@ -193,7 +193,7 @@ func (r *Refreshes) warm(g *Group) int {
 }
 
 // isWarm reports whether a member has been launched by the refresh that runs, and is warm.
-func (r *Refreshes) isWarm(g *Group, m *Member) bool {
+func isWarm(r *Refreshes, g *Group, m *Member) bool {
 	return m.Refresh == g.Refreshing && m.State == MemberInService && !r.Now.Before(m.InServiceAt.Add(r.warmup(g)))
 }
 
@@ -309,14 +309,14 @@ func (r *Refreshes) showProgress(g *Group, rf *Refresh) {
 	}}
 	rf.StatusReason = nil
 	if done < rf.Total && rf.Status == refreshInProgress {
-		rf.StatusReason = new(r.waitsFor(g))
+		rf.StatusReason = new(waitsFor(r, g))
 	}
 }
 
-// waitsFor is what a refresh waits for.
-func (r *Refreshes) waitsFor(g *Group) string {
+// waitsFor returns the reason that a waiting refresh shows.
+func waitsFor(r *Refreshes, g *Group) string {
 	for _, m := range r.Members.MembersOf(g) {
-		if m.Refresh == g.Refreshing && !m.Leaving() && !r.isWarm(g, m) {
+		if m.Refresh == g.Refreshing && !m.Leaving() && !isWarm(r, g, m) {
 			return "Waiting for instances to warm up before continuing. For example: " + m.Instance + " is warming up."
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/managed"
@@ -149,4 +150,29 @@ func machineOf(p *Pool, n compute.Node) managed.Machine {
 		m.Booted = n.Settled
 	}
 	return m
+}
+
+func (w *agentPools) machines(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.find.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	var out []any
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
+		out = append(out, w.views.machine(c, p, n))
+	}
+	return w.core.Paged(x, out)
+}
+
+func (w *agentPools) machine(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.find.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range w.compute.Nodes(setKey(c, p)) {
+		if strings.EqualFold(n.Computer, x.Vars["name"]) {
+			return arm.OK(w.views.machine(c, p, n)), nil
+		}
+	}
+	return nil, absent("machine", "GetMachine_NotFound")
 }

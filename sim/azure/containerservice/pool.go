@@ -378,28 +378,3 @@ func (w *agentPools) abort(x *arm.Call) (*arm.Answer, error) {
 	w.life.end(op.ID, arm.Succeeded, nil)
 	return &arm.Answer{Status: http.StatusAccepted, Body: before, Op: &op.Operation}, nil
 }
-
-func (w *agentPools) machines(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.find.pool(x)
-	if err != nil {
-		return nil, err
-	}
-	var out []any
-	for _, n := range w.compute.Nodes(setKey(c, p)) {
-		out = append(out, w.views.machine(c, p, n))
-	}
-	return w.core.Paged(x, out)
-}
-
-func (w *agentPools) machine(x *arm.Call) (*arm.Answer, error) {
-	c, p, err := w.find.pool(x)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range w.compute.Nodes(setKey(c, p)) {
-		if strings.EqualFold(n.Computer, x.Vars["name"]) {
-			return arm.OK(w.views.machine(c, p, n)), nil
-		}
-	}
-	return nil, absent("machine", "GetMachine_NotFound")
-}
