@@ -45,6 +45,12 @@ func (w *world) theirs(t azure.Target, tags map[string]*string) []string {
 		}
 	}
 	settle()
+	// The machines of a Uniform scale set have its tags from its model alone.
+	all := armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{new("*")}}
+	if _, err := w.sets.BeginUpdateInstances(ctx, simazure.ResourceGroup, setName, all, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	settle()
 	w.driver = w.newDriver()
 	return w.uids()
 }
