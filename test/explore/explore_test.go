@@ -24,11 +24,10 @@ var (
 	scenarios = flag.Int("n", 300, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so "+
 		"that each commit explores others")
-	stop   = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
-	drop   = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
-	kind   = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
-	extras = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools; those that the "+
-		"commit chooses have it")
+	stop     = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
+	drop     = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
+	kind     = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
+	extras   = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools")
 	switched = flag.String("switches", "", "explore scenarios with these switches of the simulators alone, as in "+
 		"eks.FailedStays,lists.Reversed, instead of those that the seed draws")
 	output = flag.String("report", "", "file for a report of the run")
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if *first == 0 {
-		*first, rotates, *extras = commitSeed(), true, true
+		*first, rotates = commitSeed(), true
 	}
 	garbage.Allow(garbage.Worlds)
 	code := m.Run()
