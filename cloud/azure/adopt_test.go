@@ -1,6 +1,7 @@
 package azure_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
 )
@@ -112,6 +114,19 @@ func adoption() pool.Desired {
 	return d
 }
 
+// inModesAndTags runs a test in a fresh world of each mode and each answer to which tags machines show.
+func inModesAndTags(t *testing.T, test func(*testing.T, *world)) {
+	t.Helper()
+	for _, on := range []sim.Switches{nil, {simcompute.LiveTags}} {
+		for _, mode := range modes {
+			t.Run(fmt.Sprint(mode, on), func(t *testing.T) {
+				t.Parallel()
+				inWorld(t, mode, test, on...)
+			})
+		}
+	}
+}
+
 // TestAdoption takes over scale sets as the ecosystem's provider makes them. No machine that is as it is wanted is replaced.
 func TestAdoption(t *testing.T) {
 	t.Parallel()
@@ -127,7 +142,7 @@ func TestAdoption(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inModes(t, func(t *testing.T, w *world) {
+			inModesAndTags(t, func(t *testing.T, w *world) {
 				made := w.aTarget()
 				made.Bootstrap = cloud.NewBootstrap([]byte(tc.data), "cloud-config")
 				if tc.change != nil {

@@ -124,10 +124,22 @@ func (c Comparison) launched(tags map[string]*string, created *time.Time, azure 
 	if k == len(c.cur.history) {
 		return content
 	}
-	if was := c.cur.history[k].content; azure == reportedBehind || was == unknown || cloud.OtherBootstrap(was, content) {
+	was := c.cur.history.content(k)
+	if was == "" || azure == reportedBehind || was == unknown || cloud.OtherBootstrap(was, content) {
 		return was
 	}
 	return content
+}
+
+// content returns the content of machines of the former model at an index. Those of a model that Muster did not write, of a scale set that
+// was adopted, count as made from the first one that it wrote: empty if that is the present one, so that what is seen of them is compared.
+func (h history) content(k int) string {
+	for ; k < len(h); k++ {
+		if was := h[k].content; was == unknown || !strings.HasPrefix(was, seenAlgorithm+":") {
+			return was
+		}
+	}
+	return ""
 }
 
 // tagsOfNow reports whether the tags of a machine may be those that its scale set has now: none that Muster changes tells them apart.
