@@ -2,7 +2,6 @@ package infrapool_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,19 +25,21 @@ import (
 
 type azureManagedTarget = cloud.Target[*aksv1.AgentPoolSource]
 
-// aks is a managed cluster in memory with at most one agent pool, which is at once as it is asked for.
+// aks is a managed cluster in memory with at most one agent pool.
 type aks struct {
-	now   func() time.Time
-	group *pool.Group
+	passtest.Group
 	// owned is false while the agent pool lacks the owner tag.
-	owned     bool
-	instances []pool.Instance
-	// steps are what was begun, looks how often it was read.
-	steps []string
+	owned bool
+	// looks counts the reads.
 	looks int
 }
 
 var azureManagedTemplate = pool.Template{Ref: "aks:1.34.2/s", Content: "v1:a", UserManaged: true}
+
+func newAKS(now func() time.Time) *aks {
+	return &aks{Group: passtest.Group{Now: now, Template: azureManagedTemplate, ID: "aks-p-vmss00000", ProviderID: "azure:///",
+		Made: pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Image: "AKSUbuntu-2204gen2containerd-202609.03.0"}}}
+}
 
 func (a *aks) Traits() pool.Traits {
 	return pool.Traits{Group: "agent pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true,
@@ -47,50 +48,20 @@ func (a *aks) Traits() pool.Traits {
 
 func (a *aks) Observe(context.Context, azureManagedTarget) (pool.Observed, error) {
 	a.looks++
-	o := pool.Observed{Wanted: pool.Template{Content: azureManagedTemplate.Content, UserManaged: true},
-		Versions: []pool.Template{azureManagedTemplate}, Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
-	if a.group == nil {
-		return o, nil
-	}
-	if !a.owned {
+	if a.Shown != nil && !a.owned {
 		return pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict", Message: "it is not this pool's"},
 			Unowned: &pool.Unowned{Name: "p", Group: "agent pool p", CreatedWithCluster: true}}, nil
 	}
-	g := *a.group
-	o.Group, o.Instances = &g, slices.Clone(a.instances)
-	return o, nil
+	return a.Observed(pool.Template{Content: azureManagedTemplate.Content, UserManaged: true}), nil
 }
 
 func (a *aks) Start(_ context.Context, _ azureManagedTarget, step pool.Step) error {
-	switch step.Kind {
-	case pool.Adopt:
-		a.owned = true
-	case pool.CreateGroup:
-		a.owned = true
-		a.resize(step.Size)
-	case pool.Resize:
-		a.resize(step.Size)
-	case pool.DeleteGroup:
-		a.group, a.instances = nil, nil
-	default:
-		return fmt.Errorf("no driver starts %s", step.Kind)
+	a.owned = a.owned || step.Kind == pool.Adopt || step.Kind == pool.CreateGroup
+	if step.Kind == pool.Adopt {
+		a.Steps = append(a.Steps, string(step.Kind))
+		return nil
 	}
-	a.steps = append(a.steps, string(step.Kind))
-	return nil
-}
-
-// resize gives the agent pool as many machines.
-func (a *aks) resize(size int) {
-	if a.group == nil {
-		a.group = &pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Image: "AKSUbuntu-2204gen2containerd-202609.03.0",
-			Template: azureManagedTemplate.Ref, Content: azureManagedTemplate.Content}
-	}
-	a.group.Size = size
-	for len(a.instances) < size {
-		id := fmt.Sprintf("aks-p-vmss00000%d", len(a.instances))
-		a.instances = append(a.instances, pool.Instance{ID: id, ProviderID: "azure:///" + id, UID: id, State: pool.Running,
-			Template: azureManagedTemplate, Created: a.now()})
-	}
+	return a.Begin(step)
 }
 
 // azureManagedWorld is the clusters and AKS.
@@ -118,8 +89,8 @@ func newAzureManagedWorld(t *testing.T, objects ...client.Object) *azureManagedW
 		Indexes: azuremanaged.Managed{}.Kind().Indexes(), Mapper: mapper(),
 		Pool:    &aksv1.AzureManagedMachinePool{ObjectMeta: passtest.Owned(), Spec: aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S"}},
 		Objects: append(objects, azureManagedSurroundings(t)...)})}
-	w.aks = &aks{now: w.Clock}
-	w.Run(infrapool.New(azuremanaged.Managed{}, w.aks, w.Options()), func() []pool.Instance { return w.aks.instances })
+	w.aks = newAKS(w.Clock)
+	w.Run(infrapool.New(azuremanaged.Managed{}, w.aks, w.Options()), func() []pool.Instance { return w.aks.Instances })
 	return w
 }
 
@@ -155,12 +126,12 @@ func (w *azureManagedWorld) edit(change func(*aksv1.AzureManagedMachinePoolSpec)
 func TestCreatedWithClusterIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := newAzureManagedWorld(t)
-	w.aks.resize(2)
+	w.aks.Resize(2)
 	w.Rest()
-	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 ||
+	if o := w.object(); !slices.Equal(w.aks.Steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 ||
 		!o.Status.Ready ||
 		o.Status.NodeImageVersion != "AKSUbuntu-2204gen2containerd-202609.03.0" {
-		t.Errorf("want it adopted and nothing else, got %v, %+v", w.aks.steps, o.Status)
+		t.Errorf("want it adopted and nothing else, got %v, %+v", w.aks.Steps, o.Status)
 	}
 }
 
@@ -174,12 +145,12 @@ func TestAzureManagedAutoscalerIsFollowed(t *testing.T) {
 		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
 	})
 	w.Rest()
-	w.aks.resize(4)
+	w.aks.Resize(4)
 	w.Rest()
 	mp := w.MachinePool()
 	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "true" || *mp.Spec.Replicas != 4 ||
-		!slices.Equal(w.aks.steps, []string{"CreateGroup"}) {
-		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.aks.steps)
+		!slices.Equal(w.aks.Steps, []string{"CreateGroup"}) {
+		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.aks.Steps)
 	}
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = nil })
 	w.Rest()
@@ -200,7 +171,7 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 	manifest.SetName("p")
 	w := newAzureManagedWorld(t, manifest, &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
-	w.aks.resize(2)
+	w.aks.Resize(2)
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
 	})
@@ -210,8 +181,8 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 	}
 	o := w.object()
 	if ready := meta.FindStatusCondition(o.Status.Conditions, "Ready"); ready == nil || ready.Reason != "OwnedByServiceOperator" ||
-		w.aks.looks > 0 || len(w.aks.steps) > 0 {
-		t.Errorf("want AKS left alone, and why, got %d reads, steps %v, %+v", w.aks.looks, w.aks.steps, o.Status.Conditions)
+		w.aks.looks > 0 || len(w.aks.Steps) > 0 {
+		t.Errorf("want AKS left alone, and why, got %d reads, steps %v, %+v", w.aks.looks, w.aks.Steps, o.Status.Conditions)
 	}
 	o.Finalizers = []string{aksv1.ManagedMachinePoolFinalizer}
 	if err := w.Management.Update(t.Context(), o); err != nil {
@@ -221,7 +192,7 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Pass()
-	if err := w.Management.Get(t.Context(), passtest.Infra, o); err == nil || w.aks.looks > 0 || len(w.aks.steps) > 0 || w.aks.group == nil {
-		t.Errorf("want the object released and the agent pool left, got %v, %d reads, steps %v", err, w.aks.looks, w.aks.steps)
+	if err := w.Management.Get(t.Context(), passtest.Infra, o); err == nil || w.aks.looks > 0 || len(w.aks.Steps) > 0 || w.aks.Shown == nil {
+		t.Errorf("want the object released and the agent pool left, got %v, %d reads, steps %v", err, w.aks.looks, w.aks.Steps)
 	}
 }

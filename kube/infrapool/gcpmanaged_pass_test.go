@@ -25,17 +25,19 @@ import (
 
 type gcpManagedTarget = cloud.Target[*gcpv1.ManagedMachinePoolSource]
 
-// gke is a GKE cluster in memory with at most one node pool, which is at once as it is asked for.
+// gke is a GKE cluster in memory with at most one node pool.
 type gke struct {
-	now       func() time.Time
-	group     *pool.Group
-	instances []pool.Instance
-	// steps are what was begun, and asked who asked with them, and where.
-	steps []string
+	passtest.Group
+	// asked are the credentials and the place of each request.
 	asked []string
 }
 
 var template = pool.Template{Ref: "gke:1.34.2", Content: "v1:a", UserManaged: true}
+
+func newGKE(now func() time.Time) *gke {
+	return &gke{Group: passtest.Group{Now: now, Template: template, ID: "gke-p-", ProviderID: "gce://p/us-central1-a/",
+		Made: pool.Group{ID: "gke://p/us-central1/gke/p", State: "RUNNING"}}}
+}
 
 func (g *gke) Traits() pool.Traits {
 	return pool.Traits{Group: "node pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true,
@@ -43,46 +45,17 @@ func (g *gke) Traits() pool.Traits {
 }
 
 func (g *gke) Observe(context.Context, gcpManagedTarget) (pool.Observed, error) {
-	o := pool.Observed{Wanted: pool.Template{Content: template.Content, UserManaged: true}, Versions: []pool.Template{template},
-		Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
-	if g.group != nil {
-		group := *g.group
-		o.Group, o.Instances = &group, slices.Clone(g.instances)
-	}
-	return o, nil
+	return g.Observed(pool.Template{Content: template.Content, UserManaged: true}), nil
 }
 
 func (g *gke) Start(_ context.Context, t gcpManagedTarget, step pool.Step) error {
-	switch step.Kind {
-	case pool.CreateGroup, pool.Resize:
-		g.resize(step.Size)
-	case pool.DeleteGroup:
-		g.group, g.instances = nil, nil
-	default:
-		return fmt.Errorf("no driver starts %s", step.Kind)
-	}
 	v := t.Spec.Cluster
 	who := "controller"
 	if v.View.Identity != nil {
 		who = v.View.Identity.Name
 	}
-	g.steps = append(g.steps, string(step.Kind))
 	g.asked = append(g.asked, fmt.Sprintf("%s at %s/%s/%s/%s", who, v.View.Project, v.Location, v.Name, t.Spec.Name))
-	return nil
-}
-
-// resize gives the node pool as many machines.
-func (g *gke) resize(size int) {
-	if g.group == nil {
-		g.group = &pool.Group{ID: "gke://p/us-central1/gke/p", State: "RUNNING", Template: template.Ref, Content: template.Content}
-	}
-	g.group.Size = size
-	for len(g.instances) < size {
-		id := fmt.Sprintf("gke-p-%d", len(g.instances))
-		g.instances = append(g.instances, pool.Instance{ID: id, ProviderID: "gce://p/us-central1-a/" + id, UID: id, State: pool.Running,
-			Template: template, Created: g.now()})
-	}
-	g.instances = g.instances[:size]
+	return g.Begin(step)
 }
 
 // gcpManagedWorld is the clusters and GKE.
@@ -117,8 +90,8 @@ func newGCPManagedWorld(t *testing.T) *gcpManagedWorld {
 	t.Helper()
 	w := &gcpManagedWorld{World: passtest.New(t, passtest.Setup{AddToScheme: gcpv1.AddToScheme, Indexes: gcpmanaged.Adapter{}.Kind().Indexes(),
 		Pool: &gcpv1.GCPManagedMachinePool{ObjectMeta: passtest.Owned()}, Objects: gcpManagedSurroundings(t)})}
-	w.gke = &gke{now: w.Clock}
-	w.Run(infrapool.New(gcpmanaged.Adapter{}, w.gke, w.Options()), func() []pool.Instance { return w.gke.instances })
+	w.gke = newGKE(w.Clock)
+	w.Run(infrapool.New(gcpmanaged.Adapter{}, w.gke, w.Options()), func() []pool.Instance { return w.gke.Instances })
 	return w
 }
 
@@ -185,12 +158,12 @@ func TestGCPManagedAutoscalerIsFollowed(t *testing.T) {
 		o.Spec.Scaling = &gcpv1.NodePoolAutoScaling{MaxCount: new(int32(5))}
 	})
 	w.Rest()
-	w.gke.resize(4)
+	w.gke.Resize(4)
 	w.Rest()
 	mp := w.MachinePool()
 	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "gke" || *mp.Spec.Replicas != 4 ||
-		!slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
-		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.gke.steps)
+		!slices.Equal(w.gke.Steps, []string{"CreateGroup"}) {
+		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.gke.Steps)
 	}
 	w.edit(func(o *gcpv1.GCPManagedMachinePool) {
 		o.Spec.Scaling.EnableAutoscaling, o.Spec.Scaling.MaxCount = new(false), nil
@@ -212,10 +185,10 @@ func TestGCPManagedExternalAutoscaler(t *testing.T) {
 	if err := w.Management.Update(t.Context(), mp); err != nil {
 		t.Fatal(err)
 	}
-	w.gke.resize(5)
+	w.gke.Resize(5)
 	w.Rest()
-	if mp := w.MachinePool(); *mp.Spec.Replicas != 5 || !slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
-		t.Errorf("want the size left alone, got %d replicas, steps %v", *mp.Spec.Replicas, w.gke.steps)
+	if mp := w.MachinePool(); *mp.Spec.Replicas != 5 || !slices.Equal(w.gke.Steps, []string{"CreateGroup"}) {
+		t.Errorf("want the size left alone, got %d replicas, steps %v", *mp.Spec.Replicas, w.gke.Steps)
 	}
 }
 
@@ -228,9 +201,9 @@ func TestNoNodePoolBeforeItsControlPlane(t *testing.T) {
 	w.Pass()
 	o := w.object()
 	ready := meta.FindStatusCondition(o.Status.Conditions, "GKEMachinePoolReady")
-	if len(w.gke.steps) > 0 || ready == nil || ready.Reason != "WaitingForGKEControlPlane" ||
+	if len(w.gke.Steps) > 0 || ready == nil || ready.Reason != "WaitingForGKEControlPlane" ||
 		!strings.Contains(ready.Message, "GCPManagedControlPlane cp is not ready yet") {
-		t.Errorf("want the control plane waited for, got steps %v, %+v", w.gke.steps, ready)
+		t.Errorf("want the control plane waited for, got steps %v, %+v", w.gke.Steps, ready)
 	}
 }
 
@@ -267,8 +240,8 @@ func TestDeletedWithoutItsCluster(t *testing.T) {
 				}
 				w.Pass()
 			}
-			if err := w.Management.Get(t.Context(), passtest.Infra, &gcpv1.GCPManagedMachinePool{}); err == nil || w.gke.group != nil {
-				t.Fatalf("want node pool and object gone, got %v, steps %v", err, w.gke.steps)
+			if err := w.Management.Get(t.Context(), passtest.Infra, &gcpv1.GCPManagedMachinePool{}); err == nil || w.gke.Shown != nil {
+				t.Fatalf("want node pool and object gone, got %v, steps %v", err, w.gke.Steps)
 			}
 			if last := w.gke.asked[len(w.gke.asked)-1]; last != "Secret/default/keys at p/us-central1/gke/p" {
 				t.Errorf("want GKE asked for the deletion as before, got %q", last)

@@ -25,16 +25,19 @@ import (
 
 type scalewayTarget = cloud.Target[*scalewayv1.ManagedMachinePoolSource]
 
-// kapsule is a Kapsule cluster in memory with at most one pool, which is at once as it is asked for.
+// kapsule is a Kapsule cluster in memory with at most one pool.
 type kapsule struct {
-	now       func() time.Time
-	group     *pool.Group
-	instances []pool.Instance
-	// steps are what was begun, and asked who asked with them, and where.
-	steps, asked []string
+	passtest.Group
+	// asked are the credentials and the place of each request.
+	asked []string
 }
 
 var kapsuleTemplate = pool.Template{Ref: "kapsule:1.34.2", Content: "v1:a", UserManaged: true, ByCloud: true}
+
+func newKapsule(now func() time.Time) *kapsule {
+	return &kapsule{Group: passtest.Group{Now: now, Template: kapsuleTemplate, ID: "node-", ProviderID: "scaleway://instance/fr-par-1/",
+		Made: pool.Group{ID: "scaleway:///projects/p/regions/fr-par/clusters/ns-cp/pools/p", State: "ready"}}}
+}
 
 func (k *kapsule) Traits() pool.Traits {
 	return pool.Traits{Group: "pool", Template: "Kubernetes version", RemoveBatch: 10, ProviderRollout: true, RolloutOnTemplateChange: true,
@@ -42,43 +45,13 @@ func (k *kapsule) Traits() pool.Traits {
 }
 
 func (k *kapsule) Observe(context.Context, scalewayTarget) (pool.Observed, error) {
-	o := pool.Observed{Wanted: kapsuleTemplate, Versions: []pool.Template{kapsuleTemplate},
-		Cache: pool.CacheStatus{Fresh: true, GroupFresh: true}}
-	if k.group != nil {
-		group := *k.group
-		o.Group, o.Instances = &group, slices.Clone(k.instances)
-	}
-	return o, nil
+	return k.Observed(kapsuleTemplate), nil
 }
 
 func (k *kapsule) Start(_ context.Context, t scalewayTarget, step pool.Step) error {
-	switch step.Kind {
-	case pool.CreateGroup, pool.Resize:
-		k.resize(step.Size)
-	case pool.DeleteGroup:
-		k.group, k.instances = nil, nil
-	default:
-		return fmt.Errorf("no driver starts %s", step.Kind)
-	}
 	v := t.Spec.Cluster
-	k.steps = append(k.steps, string(step.Kind))
 	k.asked = append(k.asked, fmt.Sprintf("%s at %s/%s/%s/%s", v.Identity.Name, v.ProjectID, v.Region, v.Name, t.Spec.Name))
-	return nil
-}
-
-// resize gives the pool as many nodes.
-func (k *kapsule) resize(size int) {
-	if k.group == nil {
-		k.group = &pool.Group{ID: "scaleway:///projects/p/regions/fr-par/clusters/ns-cp/pools/p", State: "ready",
-			Template: kapsuleTemplate.Ref, Content: kapsuleTemplate.Content}
-	}
-	k.group.Size = size
-	for len(k.instances) < size {
-		id := fmt.Sprintf("node-%d", len(k.instances))
-		k.instances = append(k.instances, pool.Instance{ID: id, ProviderID: "scaleway://instance/fr-par-1/" + id, UID: id, State: pool.Running,
-			Template: kapsuleTemplate, Created: k.now()})
-	}
-	k.instances = k.instances[:size]
+	return k.Begin(step)
 }
 
 // scalewayWorld is the clusters and Kapsule.
@@ -111,8 +84,8 @@ func newScalewayWorld(t *testing.T, spec string) *scalewayWorld {
 	decode(t, spec, &o.Spec)
 	w := &scalewayWorld{World: passtest.New(t, passtest.Setup{AddToScheme: scalewayv1.AddToScheme,
 		Indexes: scalewaymanaged.Adapter{}.Kind().Indexes(), Pool: o, Objects: objects})}
-	w.kapsule = &kapsule{now: w.Clock}
-	w.Run(infrapool.New(scalewaymanaged.Adapter{}, w.kapsule, w.Options()), func() []pool.Instance { return w.kapsule.instances })
+	w.kapsule = newKapsule(w.Clock)
+	w.Run(infrapool.New(scalewaymanaged.Adapter{}, w.kapsule, w.Options()), func() []pool.Instance { return w.kapsule.Instances })
 	return w
 }
 
@@ -157,13 +130,13 @@ func TestScalewayAutoscalerIsFollowed(t *testing.T) {
 	w.scale(&scalewayv1.Scaling{Autoscaling: new(true), MaxSize: new(int32(5))})
 	w.Rest()
 	for _, size := range []int{4, 3} {
-		w.kapsule.resize(size)
+		w.kapsule.Resize(size)
 		w.Rest()
 		mp := w.MachinePool()
 		if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "scaleway" || int(*mp.Spec.Replicas) != size ||
-			!slices.Equal(w.kapsule.steps, []string{"CreateGroup"}) {
+			!slices.Equal(w.kapsule.Steps, []string{"CreateGroup"}) {
 			t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas,
-				w.kapsule.steps)
+				w.kapsule.Steps)
 		}
 		delete(mp.Annotations, clusterv1.ReplicasManagedByAnnotation)
 		if err := w.Management.Update(t.Context(), mp); err != nil {
@@ -187,14 +160,14 @@ func TestScalewayBoundsAreNotBent(t *testing.T) {
 		w.Pass()
 	}
 	ready := meta.FindStatusCondition(w.object().Status.Conditions, "PoolReady")
-	if len(w.kapsule.steps) > 0 || ready == nil || ready.Reason != "ReplicasOutOfBounds" ||
+	if len(w.kapsule.Steps) > 0 || ready == nil || ready.Reason != "ReplicasOutOfBounds" ||
 		!strings.Contains(ready.Message, "is 2, and spec.scaling.maxSize is 1") || *w.MachinePool().Spec.Replicas != 2 {
-		t.Fatalf("want the size refused, got steps %v, %+v", w.kapsule.steps, ready)
+		t.Fatalf("want the size refused, got steps %v, %+v", w.kapsule.Steps, ready)
 	}
 	w.scale(&scalewayv1.Scaling{Autoscaling: new(true), MaxSize: new(int32(2))})
 	w.Rest()
-	if !slices.Equal(w.kapsule.steps, []string{"CreateGroup"}) || len(w.kapsule.instances) != 2 {
-		t.Errorf("want a pool of two, got steps %v, %d nodes", w.kapsule.steps, len(w.kapsule.instances))
+	if !slices.Equal(w.kapsule.Steps, []string{"CreateGroup"}) || len(w.kapsule.Instances) != 2 {
+		t.Errorf("want a pool of two, got steps %v, %d nodes", w.kapsule.Steps, len(w.kapsule.Instances))
 	}
 }
 
@@ -228,8 +201,8 @@ func TestScalewayDeletedWithoutItsCluster(t *testing.T) {
 				w.Pass()
 			}
 			if want := slices.Repeat([]string{"Secret/default/keys at p/fr-par/ns-cp/p"}, 2); !gone() || !slices.Equal(w.kapsule.asked, want) ||
-				!slices.Equal(w.kapsule.steps, []string{"CreateGroup", "DeleteGroup"}) {
-				t.Errorf("want pool and object gone, got steps %v by %v", w.kapsule.steps, w.kapsule.asked)
+				!slices.Equal(w.kapsule.Steps, []string{"CreateGroup", "DeleteGroup"}) {
+				t.Errorf("want pool and object gone, got steps %v by %v", w.kapsule.Steps, w.kapsule.asked)
 			}
 		})
 	}
