@@ -12,7 +12,7 @@ import (
 const (
 	// historyMost former contents fit into the value of a tag.
 	historyMost = 5
-	// historyTime is how the history writes times, as exact as those that Azure shows.
+	// historyTime is the format of times in the history, as exact as those that Azure shows.
 	historyTime = "2006-01-02T15:04:05.0000000Z"
 	// unknown is the content of machines that are older than the history reaches. No model has it.
 	unknown = seenAlgorithm + ":"

@@ -114,10 +114,10 @@ func (d *desired) caveats(t target, is *k8s.Pool) []pool.Cause {
 }
 
 const (
-	// upgradeAgain is after how long an upgrade is tried again that waits for a resize.
+	// upgradeAgain delays the next attempt of an upgrade that waits for a resize.
 	upgradeAgain = 10 * time.Second
-	// scalingLimit is how long after the last change of a pool an upgrade waits for its nodes. Those that do not come by then may never do,
-	// and Kapsule need not show that: an upgrade that replaces them is requested, and Kapsule decides.
+	// scalingLimit bounds the wait of an upgrade for the nodes of a pool, from the pool's last change. Nodes that are missing by then may
+	// never join, and Kapsule need not show that: an upgrade that replaces them is requested, and Kapsule decides.
 	scalingLimit = 15 * time.Minute
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/sim/scaleway"
 )
 
-// quiet is how old a read may be for a pool at rest.
+// quiet is the maximum age of a read for a pool at rest.
 const quiet = 20 * time.Second
 
 // soon is longer than an upgrade takes, and shorter than the document of a cluster is kept.

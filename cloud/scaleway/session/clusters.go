@@ -19,7 +19,7 @@ const (
 	pageSize = 100
 	// pagesMost bounds the requests for one list: a cluster has at most 500 nodes, and a page at least one.
 	pagesMost = 1000
-	// documentAge is how old the document of a cluster may be when its pools and nodes are read: only its ID is needed for that. Decisions
+	// documentAge is the maximum age of the document of a cluster when its pools and nodes are read, which needs its ID alone. Decisions
 	// that depend on its version or type read a newer one.
 	documentAge = 30 * time.Minute
 	// listAgain is how often a list is read again that changed between its pages.

@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// UpToDateBasis is what is known of all machines of a pool.
+// UpToDateBasis holds the facts about all machines of a pool by which each is compared.
 type UpToDateBasis struct {
 	// Infrastructure is the kind and the name of the infrastructure object, for messages.
 	Infrastructure string

@@ -122,17 +122,6 @@ func describe(joined, left []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// eventNamesShown is how many names a message lists.
-const eventNamesShown = 5
-
-// FirstNames lists the first names and counts the rest.
-func FirstNames(all []string) string {
-	if len(all) <= eventNamesShown {
-		return strings.Join(all, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:eventNamesShown], ", "), len(all)-eventNamesShown)
-}
-
 // NoteLimit is the limit of the API for the text of an event, in bytes. It rejects longer ones.
 const NoteLimit = 1024
 

@@ -26,15 +26,20 @@ const (
 	DataSecretRefusedReason = "DataSecretRefused"
 )
 
-// namesShown is how many names a message lists.
-const namesShown = 3
+// Messages list so many names, and events so many.
+const namesShown, eventNamesShown = 3, 5
 
-// names lists the first names and counts the rest.
-func names(all []string) string {
-	if len(all) <= namesShown {
+// names lists the first names of a condition's message and counts the rest.
+func names(all []string) string { return firstNames(all, namesShown) }
+
+// FirstNames lists the first names of an event's text and counts the rest.
+func FirstNames(all []string) string { return firstNames(all, eventNamesShown) }
+
+func firstNames(all []string, shown int) string {
+	if len(all) <= shown {
 		return strings.Join(all, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:namesShown], ", "), len(all)-namesShown)
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:shown], ", "), len(all)-shown)
 }
 
 // issues returns what is wrong with the machines that exist, the most basic problem first.
