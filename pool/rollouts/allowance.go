@@ -1,0 +1,162 @@
+package rollouts
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Machine is a machine of the pool as far as a rollout is concerned.
+type Machine struct {
+	ID string
+	// Reasons are the classes of reasons for which it is to be replaced although it may serve; none if it is not.
+	Reasons []Reason
+	// Begun is true if its replacement has begun: it drains, or another machine was launched in its place.
+	Begun bool
+	// Held is why a user keeps it; zero if none does.
+	Held Cause
+	// Current is true if it was launched from the wanted template and is not to be replaced.
+	Current bool
+	// Serves is true if it is available, and ReadySince is since when its node is Ready.
+	Serves     bool
+	ReadySince time.Time
+	// TurnedUnready is true if its node was Ready and is not now.
+	TurnedUnready bool
+}
+
+// Allowance is how far a rollout may go now, with every machine considered.
+type Allowance struct {
+	Verdict
+	// Begins is the number of replacements that may begin.
+	Begins int
+	// Held is why none begins although machines are to be replaced; zero otherwise.
+	Held Cause
+	// KeepsSurge is true if a window, an exclusion or a budget holds some back: what was launched for them stays until they go on.
+	KeepsSurge bool
+	limits     Limits
+	now        time.Time
+	// closed is the first closure of a machine whose replacement has not begun.
+	closed Cause
+}
+
+// Pool is what a decision is about: what is rolled out, to how many machines, and how.
+type Pool struct {
+	ID     string
+	Size   int
+	Plan   Plan
+	Limits Limits
+}
+
+// counts are numbers of machines: those whose replacement may begin unless the waves or a budget hold it back, those of them that are
+// replaced for their age, those whose replacement has begun, those that a closure holds back, and those that serve and stay.
+type counts struct{ open, aged, begun, closed, serving int }
+
+// add counts a machine.
+func (n *counts) add(m Machine, l Limits) {
+	replaced := len(m.Reasons) > 0
+	if m.Serves && (!replaced || !m.Begun) {
+		n.serving++
+	}
+	switch {
+	case !replaced:
+	case m.Begun:
+		n.begun++
+	case m.Held != Cause{}:
+	case l.closure(m.Reasons) != nil:
+		n.closed++
+	case m.aged():
+		n.aged++
+	default:
+		n.open++
+	}
+}
+
+// Allow returns how far a rollout may go now.
+func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
+	a := Allowance{limits: p.Limits, now: now}
+	facts, n := Facts{ID: p.ID, Size: p.Size}, counts{}
+	for _, m := range machines {
+		facts.add(m)
+		n.add(m, p.Limits)
+		if c := p.Limits.closure(m.Reasons); c != nil && !m.Begun && m.Held == (Cause{}) && a.closed == (Cause{}) {
+			a.closed = c.Cause
+		}
+	}
+	a.KeepsSurge = n.closed > 0
+	facts.Shut = n.closed > 0 && n.open+n.aged == 0
+	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
+	a.Begins = min(n.open, a.Begin) + n.aged
+	a.InWork = n.begun + max(0, p.Size-n.serving-n.begun)
+	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
+		a.KeepsSurge, a.Begins = true, room
+	}
+	if a.Begins == 0 && n.begun == 0 {
+		a.Held = a.held(machines, n.open+n.aged)
+	}
+	return a
+}
+
+// HoldsRoll returns why a rollout of the cloud, which replaces every machine that is to be replaced, does not begin; zero if it may.
+func (a Allowance) HoldsRoll() Cause { return cmp.Or(a.closed, a.Held) }
+
+// held returns why none of the machines begins to be replaced. open is the number of those that only the waves or a budget hold back.
+func (a Allowance) held(machines []Machine, open int) Cause {
+	switch {
+	case open > 0 && a.Cause != Cause{}:
+		return a.Cause
+	case open > 0:
+		return a.limits.Budget
+	}
+	if a.closed != (Cause{}) {
+		return a.closed
+	}
+	for _, m := range machines {
+		if len(m.Reasons) > 0 && m.Held != (Cause{}) {
+			return m.Held
+		}
+	}
+	return Cause{}
+}
+
+// Permits reports whether the replacement of a machine may begin, or may end if it has begun, and until when a grace allows that; zero
+// for no such bound.
+func (a Allowance) Permits(m Machine) (ok bool, until time.Time) {
+	c := a.limits.closure(m.Reasons)
+	switch {
+	case c != nil:
+		return m.Begun && a.now.Before(c.GraceUntil), c.GraceUntil
+	case m.Begun:
+		return true, time.Time{}
+	}
+	return m.Held == Cause{} && a.Begins > 0, time.Time{}
+}
+
+// add counts a machine.
+func (f *Facts) add(m Machine) {
+	switch {
+	case m.Current && m.Serves:
+		f.Ready = append(f.Ready, m.ReadySince)
+	case m.Current && m.TurnedUnready:
+		f.Unready = append(f.Unready, m.ID)
+	case len(m.Reasons) > 0 && !m.aged():
+		if m.Held == (Cause{}) {
+			f.Left++
+		}
+		if !m.Begun {
+			f.Stale++
+		}
+	}
+}
+
+// aged reports whether a machine is replaced for its age.
+func (m Machine) aged() bool { return slices.Contains(m.Reasons, Age) }
+
+// closure returns what keeps replacements for one of the reasons from beginning now, or nil.
+func (l Limits) closure(reasons []Reason) *Closure {
+	for _, why := range reasons {
+		if c, closed := l.Closed[why]; closed {
+			return &c
+		}
+	}
+	return nil
+}
