@@ -8,9 +8,9 @@ SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./vi
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
 # out are the contract a second time over another specification of the same kind, and those of its cases that repeat the calls of others: with
 # smaller pages, with other refusals, with older reads. So is what measures allocations. `go test ./...` runs all of them.
-REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$
-# The packages with tests that test/long leaves out of go test.
-LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' long.Only .)))
+REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(StaleReads|(Throttled|Denied)(Step|Observation)|PagesOfOneItem|StepsWorkWithPages)|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$
+# The packages with tests that test/testrun leaves out of go test.
+LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' testrun.LongOnly .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
@@ -64,8 +64,9 @@ lint: bin/golangci-lint bin/actionlint ## hold the budgets: function, file, comp
 generate: ## make deepcopy, CRDs, RBAC and webhook manifests from the Go types
 	hack/generate.sh
 
-verify: lint ## lint, generated files without drift, tidy modules, long tests, mistakes in changed files, race detector on the packages that share memory
+verify: lint ## lint, generated files without drift, tidy modules, links between the documents, long tests, mistakes in changed files, race detector on the packages that share memory
 	hack/verify.sh
+	$(GO) test ./test/docs -run '^TestLinks$$'
 	$(MAKE) test-long
 	$(MAKE) mutants-changed
 	$(MAKE) race
@@ -76,6 +77,14 @@ bench: ## run the benchmarks
 scale: N = 1000
 scale: ## start a world with N pools and measure it; FLAGS="-kill" and others: see docs/scale.md
 	$(GO) run ./test/scale -n $(N) $(FLAGS)
+
+.PHONY: docs
+docs: VERSION = main
+docs: SITE = bin/site
+docs: bin/hugo ## build docs/ as a site into bin/site/main: VERSION=v0.1.0 names the folder, SITE=folder the one that holds all versions
+	@mkdir -p '$(SITE)'
+	HUGO_PARAMS_VERSION='$(VERSION)' bin/hugo build --source hack/docs --destination '$(abspath $(SITE))/$(VERSION)' --cleanDestinationDir --panicOnWarning --quiet
+	hack/docs/versions.sh '$(SITE)'
 
 vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:///path reads a copy of the database
 	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...
@@ -110,6 +119,9 @@ bin/release-tool: chart-test
 bin/helm: hack/chart/go.mod
 	cd hack/chart && $(GO) build -o ../../$@ helm.sh/helm/v3/cmd/helm
 
+bin/hugo: hack/docs/go.mod
+	cd hack/docs && $(GO) build -ldflags='-s -w' -o ../../$@ github.com/gohugoio/hugo
+
 bin/govulncheck: hack/vuln/go.mod
 	$(GO) build -modfile=hack/vuln/go.mod -o $@ golang.org/x/vuln/cmd/govulncheck
 
@@ -118,6 +130,37 @@ bin/golangci-lint: hack/tools/go.mod
 
 bin/actionlint: hack/workflows/go.mod
 	$(GO) build -modfile=hack/workflows/go.mod -o $@ github.com/rhysd/actionlint/cmd/actionlint
+
+# Debian's package, unpacked and not installed: it would start a server.
+bin/promtool:
+	mkdir -p bin/prometheus && cd bin/prometheus && apt-get download -q prometheus && dpkg-deb -x prometheus_*.deb . && ln -sf prometheus/usr/bin/promtool ../promtool
+
+HTMX = 4.0.1
+.PHONY: assets
+assets: ## fetch the scripts of other projects that the web page serves (HTMX=VERSION), with their checksums; needs npm
+	rm -rf bin/htmx && mkdir -p bin/htmx
+	cd bin/htmx && npm pack --silent htmx.org@$(HTMX) && tar xzf htmx.org-$(HTMX).tgz
+	cp bin/htmx/package/dist/htmx.min.js bin/htmx/package/dist/ext/hx-sse.min.js view/page/assets/
+	cp bin/htmx/package/LICENSE view/page/assets/LICENSE.htmx
+	cd view/page/assets && sha256sum htmx.min.js hx-sse.min.js LICENSE.htmx >SHA256SUMS
+
+# Debian's packages, unpacked and not installed. The browser tests skip without it.
+bin/chromium/usr/lib/chromium/chromium-headless-shell:
+	rm -rf bin/chromium && mkdir -p bin/chromium
+	cd bin/chromium && apt-get download -q $$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+	  --no-replaces --no-enhances chromium-headless-shell | grep '^[a-z0-9]' | sort -u) fonts-liberation
+	cd bin/chromium && for package in *.deb; do dpkg-deb -x "$$package" . || exit 1; done && rm -f *.deb
+
+.PHONY: browser
+browser: bin/chromium/usr/lib/chromium/chromium-headless-shell bin/axe.min.js ## unpack what the browser tests run: headless Chromium and axe-core
+
+.PHONY: screenshots
+screenshots: browser ## take the pictures of the README, of a rollout in a world: docs/page-light.png and docs/page-dark.png
+	SCREENSHOTS=$(CURDIR)/docs $(GO) test ./test/e2e -run '^TestScreenshots$$' -v -count=1
+
+AXE = 4.14.1
+bin/axe.min.js:
+	mkdir -p bin/axe && cd bin/axe && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz && cp package/axe.min.js ../axe.min.js
 
 bin/clusterctl: hack/clusterctl/go.mod
 	$(GO) build -modfile=hack/clusterctl/go.mod -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl

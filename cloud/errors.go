@@ -84,10 +84,10 @@ func StartedInPart(err error) bool {
 }
 
 // OutOfDate reports whether err is the refusal of a write whose condition does not hold any more: what it rested on has changed since it
-// was read. The codes are those of Azure's If-Match and of Google's fingerprints.
+// was read. The codes are those of Azure's If-Match, of Google's fingerprints and of Oracle's etags.
 func OutOfDate(err error) bool {
 	code := CodeOf(err)
-	return code == "PreconditionFailed" || code == "conditionNotMet"
+	return code == "PreconditionFailed" || code == "conditionNotMet" || code == "NoEtagMatch"
 }
 
 // KindOf is the kind of the *Error within err, or Unavailable for any other error: nothing is known about it.

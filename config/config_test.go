@@ -76,13 +76,16 @@ func TestBuilds(t *testing.T) {
 	}{
 		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone",
 			"awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool," +
-				"gcpmanagedmachinepool,gkeconfig,scalewaymanagedmachinepool,webhook", 3},
+				"gcpmanagedmachinepool,gkeconfig,ocimachinepool,ocimanagedmachinepool,ocivirtualmachinepool,scalewaymanagedmachinepool," +
+				"rolloutpolicy,webhook", 3},
 		"namespaced": {"one namespace takes the same controllers",
 			"awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool," +
-				"gcpmanagedmachinepool,gkeconfig,scalewaymanagedmachinepool,webhook", 3},
+				"gcpmanagedmachinepool,gkeconfig,ocimachinepool,ocimanagedmachinepool,ocivirtualmachinepool,scalewaymanagedmachinepool," +
+				"rolloutpolicy,webhook", 3},
 		"full": {"with the core controller come its webhooks",
 			"machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson," +
-				"gcpmachinepool,gcpmanagedmachinepool,gkeconfig,scalewaymanagedmachinepool,webhook", 5},
+				"gcpmachinepool,gcpmanagedmachinepool,gkeconfig,ocimachinepool,ocimanagedmachinepool,ocivirtualmachinepool," +
+				"scalewaymanagedmachinepool,rolloutpolicy,webhook", 5},
 	} {
 		if leftOut(dir) {
 			continue
@@ -118,7 +121,8 @@ func TestBuilds(t *testing.T) {
 			}
 			text(t, m, "PodDisruptionBudget", "muster-controller-manager")
 			text(t, m, "NetworkPolicy", "muster-controller-manager")
-			for _, kind := range []string{"awsmachinepools", "awsmanagedmachinepools", "scalewaymanagedmachinepools"} {
+			for _, kind := range []string{"awsmachinepools", "awsmanagedmachinepools", "ocimachinepools", "ocimanagedmachinepools",
+				"ocimanagedmachinepooltemplates", "scalewaymanagedmachinepools"} {
 				crd := text(t, m, "CustomResourceDefinition", kind+".infrastructure.cluster.x-k8s.io")
 				for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert",
 					"cluster.x-k8s.io/v1beta2:"} {

@@ -48,7 +48,7 @@ type values struct {
 
 func toldOf(t *testing.T) []told {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("metrics", "crd-metrics-config.yaml"))
+	text, err := os.ReadFile(filepath.Join("metrics", "state", "crd-metrics-config.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func constants(t *testing.T, file, kind string) []string {
 // kube-state-metrics may read what it is told to read, and finds its configuration where its ConfigMap says.
 func TestStateMetricsManifests(t *testing.T) {
 	t.Parallel()
-	m := build(t, "metrics")
+	m := build(t, "metrics/state")
 	role := text(t, m, "ClusterRole", "kube-state-metrics-muster-metrics-role")
 	for _, r := range toldOf(t) {
 		if resource := "- " + strings.ToLower(r.GroupVersionKind.Kind) + "s\n"; !strings.Contains(role, resource) {

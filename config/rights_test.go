@@ -26,9 +26,11 @@ func TestRightsOfTheManager(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(o.yaml), &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.allows("muster.dev", "adoptiongrants", "create", "patch", "update", "delete") ||
-				!strings.HasPrefix(o.name, "muster-manager") && r.allows("muster.dev", "adoptiongrants", "get", "list", "watch") {
-				t.Errorf("%s: %s %s reaches the operator's grants", dir, o.kind, o.name)
+			for _, resource := range []string{"adoptiongrants", "clusterrolloutpolicies"} {
+				if r.allows("muster.dev", resource, "create", "patch", "update", "delete") ||
+					!strings.HasPrefix(o.name, "muster-manager") && r.allows("muster.dev", resource, "get", "list", "watch") {
+					t.Errorf("%s: %s %s reaches the operator's %s", dir, o.kind, o.name, resource)
+				}
 			}
 			if o.name == "muster-capi-manager" {
 				continue

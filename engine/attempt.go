@@ -90,7 +90,7 @@ func (a attempt) again(name string, now time.Time, whole bool) attempt {
 	if a.first.IsZero() || whole && !a.whole {
 		a.first = now
 	}
-	wait := min(backoffLeast<<min(a.times, backoffDoublings), backoffMost)
+	wait := min(minBackoff<<min(a.times, backoffDoublings), maxBackoff)
 	a.whole, a.times, a.until, a.due = a.whole || whole, a.times+1, now.Add(wait), time.Time{}
 	return a
 }
@@ -101,7 +101,7 @@ func (a *attempt) abandoned(now time.Time) bool {
 	if !now.Before(a.until) && a.due.IsZero() {
 		a.due = now
 	}
-	return !a.due.IsZero() && now.Sub(a.due) >= backoffMost
+	return !a.due.IsZero() && now.Sub(a.due) >= maxBackoff
 }
 
 // sawEffects drops the attempts whose effect is visible or not wanted any more, and marks those whose effect is missing. While the cloud is

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// conflictMost bounds the back-off of a step that conflicts with something else in the cloud: that ends, and the step is possible then.
-	conflictMost = time.Minute
+	// maxConflictBackoff bounds the back-off of a step that conflicts with another operation of the cloud, which ends after a while.
+	maxConflictBackoff = time.Minute
 	// conflictTries is after how many conflicts in a row, in some twenty minutes, a step backs off as after any other error.
 	conflictTries = 30
 )
@@ -22,7 +22,7 @@ const (
 // moments one would succeed, and the cluster would then be idle until the next such moment.
 func (r *record) conflictWait(wait time.Duration, times int, err error) time.Duration {
 	if times < conflictTries {
-		wait = min(wait, conflictMost)
+		wait = min(wait, maxConflictBackoff)
 	}
 	if times > 1 {
 		wait -= time.Duration(float64(wait/2) * r.spread(times))

@@ -12,7 +12,7 @@ import (
 // A managed cluster takes one operation at a time: of many pools that are scaled together each gets its turn, and the cluster is not idle
 // for long between two of them.
 func TestPoolsOfABusyClusterTakeTurns(t *testing.T) {
-	const pools, operation, idleMost = 40, 30 * time.Second, time.Minute
+	const pools, operation, maxIdle = 40, 30 * time.Second, time.Minute
 	busy := &cloud.Error{Kind: cloud.Conflict, Message: "the cluster is busy"}
 	var all []*scene
 	due := map[*scene]time.Time{}
@@ -31,7 +31,7 @@ func TestPoolsOfABusyClusterTakeTurns(t *testing.T) {
 			}
 		}
 		now := due[next]
-		if now.After(epoch.Add(pools * (operation + idleMost))) {
+		if now.After(epoch.Add(pools * (operation + maxIdle))) {
 			t.Fatalf("want all %d pools scaled within %s, got %d", pools, now.Sub(epoch), done)
 		}
 		next.facts.Now = now

@@ -32,11 +32,11 @@ func (e *NoEffectError) Error() string {
 // item is one change of a step: what tells it apart from others of the same kind, and its name for people.
 type item struct{ key, name string }
 
-// effect describes how the changes of one kind of step are told apart, and how an observation shows that one has not happened.
+// effect describes how the changes of one kind of step are distinguished, and how an observation shows that one has not happened.
 type effect struct {
 	items   func(s pool.Step, o pool.Observed, t pool.Traits) []item
 	missing func(o pool.Observed, key string) bool
-	// single is true if a step of the kind replaces what an earlier one asked for.
+	// single is true if a step of the kind replaces the request of an earlier one.
 	single bool
 }
 

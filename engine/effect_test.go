@@ -168,12 +168,12 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
 				t.Errorf("%s: want 10 to %d tries an hour, got %d: %s", c.reason, oneHourOfErrors, n, s.driver.began())
 			}
-			most := 120
+			limit := 120
 			if s.facts.Desired.ReplicasManagedExternally {
-				most = 200 // a look every 20 seconds
+				limit = 200 // a look every 20 seconds
 			}
-			if len(waits) > most {
-				t.Errorf("%s: want at most %d looks an hour, got %d", c.reason, most, len(waits))
+			if len(waits) > limit {
+				t.Errorf("%s: want at most %d looks an hour, got %d", c.reason, limit, len(waits))
 			}
 			out := s.pass()
 			if want, got := "changed, shows no effect: "+c.names+": ", noEffectOf(out, c.kind); !strings.HasPrefix(got, want) {
@@ -288,7 +288,7 @@ func TestAnotherChangeKeepsTheBackoffOfAStepWithoutEffect(t *testing.T) {
 }
 
 // What is not wanted any more has no effect to show: the size of a surge whose stale machine another client has replaced.
-func TestAStepThatIsNotWantedAnyMoreIsNotMissed(t *testing.T) {
+func TestObsoleteStepIsNotMissed(t *testing.T) {
 	s := ignoring(t, func(s *scene) {
 		s.facts.Desired.Strategy = &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}
 		s.driver.observed.Instances[0].Template = pool.Template{Ref: "t:0", Content: "v1:z"}
@@ -303,7 +303,7 @@ func TestAStepThatIsNotWantedAnyMoreIsNotMissed(t *testing.T) {
 }
 
 // Nor is it reported for ever on a pool that is never settled, because a machine does not start.
-func TestAStepThatIsNotWantedAnyMoreIsForgottenBesideOthers(t *testing.T) {
+func TestObsoleteStepIsForgottenAmongOthers(t *testing.T) {
 	s := ignoring(t, func(s *scene) {
 		s.facts.Desired.Strategy = &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}
 		s.driver.observed.Instances[0].Template = pool.Template{Ref: "t:0", Content: "v1:z"}
@@ -379,7 +379,7 @@ func TestAMachineThatTakesNoChangeHoldsUpNoOther(t *testing.T) {
 }
 
 // A refusal says more than a change without effect.
-func TestARefusalIsToldBeforeAMissingEffect(t *testing.T) {
+func TestErrorIsReportedBeforeMissingEffect(t *testing.T) {
 	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{warmup} })
 	s.play(5 * time.Minute)
 	denied := &cloud.Error{Kind: cloud.Denied, Message: "not allowed"}

@@ -19,14 +19,14 @@ type Input[S any] struct {
 	Desired pool.Desired
 	// Marked are the provider keys of the instances that shall go first.
 	Marked map[string]bool
-	// DeletionRequested are the provider keys of the instances that were asked to go by name, with the reason.
+	// DeletionRequested are the provider keys of the instances to remove by name, with the reason.
 	DeletionRequested map[string]pool.Cause
 	// Guards are the Machines that have to be deleted first, by the instances' provider keys.
 	Guards map[string]pool.Guard
 	// UIDs are those of the instances that DeletionRequested and Guards are about, by provider key, as far as they are known. An instance of
 	// another UID has been given the ID of one that is gone, and they are not about it.
 	UIDs map[string]string
-	// KnownIDs, when set, returns the provider keys of the pool's machines in the management cluster. It is asked where the group is missing.
+	// KnownIDs, when set, returns the provider keys of the pool's machines in the management cluster. It is called if the group is missing.
 	KnownIDs func() []string
 	// Generation changes whenever the input of the pass changes (the object's generation, the hash of the bootstrap data, ...). A change
 	// ends every back-off, because what was refused may now be right.
@@ -52,7 +52,7 @@ type Input[S any] struct {
 // Nodes is the workload cluster as one pass needs it.
 type Nodes interface {
 	// Find gives the nodes of the given provider keys (cloud.ProviderKey), by key. An error means that the workload
-	// cluster can't be asked, which is not the same as having no nodes.
+	// cluster can't be reached, which is not the same as having no nodes.
 	Find(ctx context.Context, keys []string) (map[string]pool.Node, error)
 	// FindUncached is Find, answered by the API server itself: Find may not know yet of a node that has just joined. It is called
 	// before machines go that have no node as far as Find knows.
@@ -65,7 +65,7 @@ type Nodes interface {
 	Start(ctx context.Context, s pool.Step) error
 }
 
-// NodesRefusedError is the error of a workload cluster that is not asked before a user changes something.
+// NodesRefusedError is the error of a workload cluster that is not called until a user changes something.
 type NodesRefusedError struct {
 	// Message is the object, what is wrong with it and what to write instead.
 	Message string
@@ -74,7 +74,7 @@ type NodesRefusedError struct {
 // Error returns the message.
 func (e *NodesRefusedError) Error() string { return e.Message }
 
-// refusal returns the message of a workload cluster that is not asked; empty for any other error.
+// refusal returns the message of a workload cluster that is not called; empty for any other error.
 func refusal(err error) string {
 	if refused := new(NodesRefusedError); errors.As(err, &refused) {
 		return refused.Message
@@ -119,9 +119,9 @@ type Outcome struct {
 	// Repeated is true if all that Plan.Step changes was accepted by the cloud before and shows no effect yet: it is no news.
 	Repeated bool
 	// Err is why the cloud could not be observed: a *cloud.Error or an error of the network. While a back-off lasts, the
-	// error that began it is shown again and nothing is asked.
+	// error that began it is reported again and the cloud is not called.
 	Err error
-	// RateLimited is true if Err is a rate budget that is used up: the cloud was not asked, nothing has failed, and what was reported before
+	// RateLimited is true if Err is a rate budget that is used up: the cloud was not called, nothing has failed, and what was reported before
 	// holds, however long that lasts. It is true too if the cloud has throttled the looks of the pool for less than a minute.
 	RateLimited bool
 	// Refused are the steps that can't be done now, with the error that was met last: a refusal, or a *NoEffectError where the cloud
@@ -136,7 +136,7 @@ type Outcome struct {
 	RequeueAfter time.Duration
 }
 
-// Options bound how often the cloud is asked.
+// Options bound the rate of calls to the cloud.
 type Options struct {
 	// Steady is the time between two looks at a pool in which nothing moves. Default DefaultSteady.
 	Steady time.Duration
@@ -275,7 +275,7 @@ func (e *Engine[S]) decide(f Input[S], o pool.Observed, m *record, now time.Time
 }
 
 // confirm asks the workload cluster itself before machines go undrained because nothing is known of their nodes, and
-// decides again with what it says. A cluster that can't be asked says nothing about its nodes.
+// decides again with the result. Nothing is known about the nodes of a cluster that can't be reached.
 func (e *Engine[S]) confirm(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
 	if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {
 		return
@@ -311,7 +311,7 @@ func complete(err error) bool {
 	return errors.As(err, &unmet)
 }
 
-// newError returns the error unless the last one was the same, or the cloud was not asked.
+// newError returns the error unless the last one was the same, or the cloud was not called.
 func newError(last, err error) error {
 	if last != nil && last.Error() == err.Error() || heldBack(err) {
 		return nil

@@ -175,19 +175,19 @@ func TestWaitingDoesNotFlap(t *testing.T) {
 			}
 			s.cluster.refuses = refusal
 			s.play(30 * time.Second)
-			said := map[string]bool{}
+			messages := map[string]bool{}
 			for range 600 {
-				said[fmt.Sprint(s.after(time.Second).Plan.Waiting)] = true
+				messages[fmt.Sprint(s.after(time.Second).Plan.Waiting)] = true
 			}
-			if len(said) != 1 || said["[]"] {
-				t.Errorf("want one thing said, got %q", slices.Sorted(maps.Keys(said)))
+			if len(messages) != 1 || messages["[]"] {
+				t.Errorf("want one thing said, got %q", slices.Sorted(maps.Keys(messages)))
 			}
 		})
 	}
 }
 
 // What another client put right is no error any more.
-func TestRefusalsOfWhatIsNotWantedEnd(t *testing.T) {
+func TestErrorsOfObsoleteStepsEnd(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 3
 	s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Conflict, Message: "a scaling activity is in progress"}
@@ -315,7 +315,7 @@ func TestNodesAreJoinedByMeaning(t *testing.T) {
 	s.facts.Marked = map[string]bool{"aws://i-2": true, "": true}
 	before := slices.Clone(s.driver.observed.Instances)
 	out := s.pass()
-	check(t, "keys asked for", [][]string{{"aws://i-1", "aws://i-2", "aws://i-3"}}, s.cluster.asked)
+	check(t, "keys asked for", [][]string{{"aws://i-1", "aws://i-2", "aws://i-3"}}, s.cluster.lookups)
 	var got []string
 	for _, i := range out.Observed.Instances {
 		name := "none"
@@ -353,8 +353,8 @@ func TestAWorkloadClusterThatIsAway(t *testing.T) {
 		s := rest(t)
 		s.driver.observed.Instances, s.driver.observed.Group.Size, s.facts.Desired.Replicas = nil, 0, 0
 		s.cluster.away = errors.New("dial tcp: connection refused")
-		if out := s.pass(); out.Observed.NodesUnknown || len(s.cluster.asked) > 0 {
-			t.Errorf("want no question, got %v, unknown: %t", s.cluster.asked, out.Observed.NodesUnknown)
+		if out := s.pass(); out.Observed.NodesUnknown || len(s.cluster.lookups) > 0 {
+			t.Errorf("want no question, got %v, unknown: %t", s.cluster.lookups, out.Observed.NodesUnknown)
 		}
 	})
 }

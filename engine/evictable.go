@@ -82,7 +82,7 @@ func chooses(s *pool.Step, instances []pool.Instance) bool {
 // takingSteps are the steps that take an instance out of service.
 var takingSteps = []pool.StepKind{pool.Drain, pool.Remove, pool.Replace, pool.EnterStandby}
 
-// exchangeable reports whether another instance could go in the place of this one: its removal has not begun, and neither its Machine's
+// exchangeable reports whether another instance could be removed instead of this one: its removal has not begun, and neither its Machine's
 // deletion nor a termination by the cloud requires it.
 func exchangeable(i pool.Instance) bool {
 	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.DeletionRequested == nil &&

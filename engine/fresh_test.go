@@ -86,7 +86,7 @@ func TestAnEventAloneTakesAnOldObservation(t *testing.T) {
 }
 
 // A cache may not know yet of a node that has joined: what would be removed because it has none is asked for once more.
-func TestAMachineWithoutANodeIsAskedForBeforeItGoes(t *testing.T) {
+func TestMachineWithoutNodeIsReadBeforeRemoval(t *testing.T) {
 	for name, c := range map[string]struct {
 		live   map[string]pool.Node
 		silent error
@@ -118,11 +118,11 @@ func TestAMachineWithoutANodeIsAskedForBeforeItGoes(t *testing.T) {
 }
 
 // A drain needs no second question: the node is known.
-func TestAKnownNodeIsNotAskedForAgain(t *testing.T) {
+func TestKnownNodeIsNotReadAgain(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 1
 	s.pass()
-	for _, keys := range s.cluster.asked {
+	for _, keys := range s.cluster.lookups {
 		if len(keys) > 0 && keys[0] == "live" {
 			t.Errorf("want the API server left alone, it was asked for %v", keys)
 		}
@@ -147,7 +147,7 @@ func TestADoubtIsSettledBeforeTheStep(t *testing.T) {
 
 // What the cloud was asked for in this very pass is not asked for again before the step: of a budget of a few calls a minute, one
 // would be spent on the first look of each pass and be missing at the second, and nothing would ever be done.
-func TestWhatIsSeenAnewIsNotAskedForAgain(t *testing.T) {
+func TestFreshObservationIsNotRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*scene)
 		step   pool.StepKind

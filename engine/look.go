@@ -18,7 +18,7 @@ func (e *Engine[S]) Look(ctx context.Context, f Input[S], n Nodes) Outcome {
 }
 
 // formerNodes returns the names of the Ready Nodes of a deleted group's instances, if the instances of a new group would get their IDs. A
-// workload cluster that can't be asked keeps no group from being created.
+// workload cluster that can't be reached keeps no group from being created.
 func formerNodes[S any](ctx context.Context, f Input[S], o pool.Observed, n Nodes) []string {
 	below := cloud.ProviderKey(o.InstancesBelow)
 	if o.Group != nil || f.Desired.Deleting || below == "" || f.KnownIDs == nil {

@@ -57,7 +57,7 @@ func (m *memory) forget(owner string) {
 type record struct {
 	owner string
 	generations
-	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation. waited is the time
+	// due is the time of the next read of the cloud; earlier passes come from events and take a recent observation. waited is the time
 	// between the last look and that one.
 	due    time.Time
 	waited time.Duration
@@ -66,7 +66,7 @@ type record struct {
 	// moving is since when the cloud has been at work; zero while settled.
 	moving time.Time
 	// draining is since when every step was a drain, zero when the last was none: only nodes change until it ends, so the
-	// cloud need not be asked anew with each round.
+	// cloud need not be read with each round.
 	draining time.Time
 	queue    queue
 	presence presence
@@ -80,28 +80,28 @@ type record struct {
 	// attempts are the changes that the cloud accepted and whose effect is not visible yet, by kind of step and by what was to change.
 	attempts attempts
 	unfilled unfilled
-	// undecided is when it was last asked which nodes could be drained in place of one whose drain is blocked.
+	// undecided is the time of the last search for nodes that could be drained in place of one whose drain is blocked.
 	undecided time.Time
 }
 
 // failure is a row of errors without a success in between.
 type failure struct {
-	// err is the last error. said is the cloud's own answer before it while err is a rate budget that is used up.
-	err, said error
-	times     int
-	until     time.Time
+	// err is the last error. answered is the cloud's last own answer while err is a used-up rate budget.
+	err, answered error
+	times         int
+	until         time.Time
 	// held is since when a rate budget has held back what failed; zero if err is another one.
 	held time.Time
 }
 
 const (
-	// backoffLeast doubles with each error in a row up to backoffMost, whatever the error says: a permanent error costs
+	// minBackoff doubles with each error in a row up to maxBackoff, whatever the error says: a permanent error costs
 	// a dozen calls an hour, a passing one a second.
-	backoffLeast, backoffMost = time.Second, 5 * time.Minute
-	// backoffDoublings bounds the doublings of backoffLeast.
+	minBackoff, maxBackoff = time.Second, 5 * time.Minute
+	// backoffDoublings bounds the doublings of minBackoff.
 	backoffDoublings = 16
-	// heldShare is the part of the time that something has been held back which its next wait takes at least, up to heldMost.
-	heldShare, heldMost = 8, time.Second
+	// heldShare is the part of the time that something has been held back which its next wait takes at least, up to maxHeldWait.
+	heldShare, maxHeldWait = 8, time.Second
 )
 
 // heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
@@ -114,11 +114,11 @@ func (f failure) again(now time.Time, err error) failure {
 		var held *cloud.Error
 		errors.As(err, &held)
 		since := cmp.Or(f.held, now)
-		wait := min(max(held.After, afterStep, min(now.Sub(since)/heldShare, heldMost)), backoffMost)
-		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait), held: since}
+		wait := min(max(held.After, afterStep, min(now.Sub(since)/heldShare, maxHeldWait)), maxBackoff)
+		return failure{err: err, answered: f.answer(), times: f.times, until: now.Add(wait), held: since}
 	}
-	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
-	wait = min(wait, backoffMost)
+	wait := time.Duration(float64(minBackoff) * math.Pow(2, float64(min(f.times, backoffDoublings))))
+	wait = min(wait, maxBackoff)
 	var refused *cloud.Error
 	if errors.As(err, &refused) {
 		wait = max(wait, refused.After)
@@ -126,10 +126,10 @@ func (f failure) again(now time.Time, err error) failure {
 	return failure{err: err, times: f.times + 1, until: now.Add(wait)}
 }
 
-// answer returns what the cloud itself said last; nil if it has not been asked.
+// answer returns the cloud's last own error; nil if it has not been called.
 func (f failure) answer() error {
 	if heldBack(f.err) {
-		return f.said
+		return f.answered
 	}
 	return f.err
 }
@@ -157,7 +157,7 @@ func (r *record) heldSince(now time.Time) (first time.Time) {
 	return first
 }
 
-// observing says how long the cloud is not to be asked, and after which error.
+// observing returns the time until the cloud may be called again, and the error that caused the wait.
 func (r *record) observing(now time.Time) (time.Duration, error) {
 	if r.observe.err == nil || !now.Before(r.observe.until) {
 		return 0, nil
@@ -203,8 +203,8 @@ func (r *record) refused(s pool.Step, now time.Time, err error) {
 	if cloud.KindOf(err) == cloud.Conflict {
 		f.until = now.Add(r.conflictWait(f.until.Sub(now), f.times, err))
 	}
-	if least := now.Add(batchWait); heldBack(err) && len(s.Targets) >= manyTargets && f.until.Before(least) {
-		f.until = least
+	if earliest := now.Add(batchWait); heldBack(err) && len(s.Targets) >= manyTargets && f.until.Before(earliest) {
+		f.until = earliest
 	}
 	r.refusal[s.Kind] = f
 }
@@ -232,8 +232,8 @@ func (r *record) avoid(now time.Time) map[pool.StepKind]pool.Cause {
 	return avoid
 }
 
-// refusals are the steps that can't be done now, with the reason of each. A refusal is told before a change without effect. A step
-// that waits for a rate budget is not refused.
+// refusals returns the steps that are blocked now, with their reasons. A rejected step is reported before a change without effect. A step
+// that waits for a rate budget is not included.
 func (r *record) refusals() map[pool.StepKind]error {
 	out := map[pool.StepKind]error{}
 	for kind := range r.attempts {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// DefaultSteady is the time between two looks at a pool in which nothing moves: with the age that a look accepts (ageMost), what was
+	// DefaultSteady is the time between two looks at a pool in which nothing moves: with the age that a look accepts (maxAge), what was
 	// changed by hand is found within two minutes.
 	DefaultSteady = 100 * time.Second
 	// externalSteady is that time for a pool whose size an autoscaler or a user sets in the cloud: with the age that a look accepts, a new
@@ -21,10 +21,10 @@ const (
 	togetherShare = 5
 	// afterStep is the time from a step to the next look, if the cloud shows its effect at once.
 	afterStep = 100 * time.Millisecond
-	// movingLeast and movingMost bound the time between two looks while the cloud operates on the group. Where pools share the reads, the
-	// interval starts at movingLeast after the step and doubles with each look, up to a cap. The cap grows with the age of the change, so
+	// minPoll and maxPoll bound the time between two looks while the cloud operates on the group. Where pools share the reads, the
+	// interval starts at minPoll after the step and doubles with each look, up to a cap. The cap grows with the age of the change, so
 	// that a group that waits hours for capacity is not read every few seconds.
-	movingLeast, movingMost = 300 * time.Millisecond, time.Minute
+	minPoll, maxPoll = 300 * time.Millisecond, time.Minute
 	// The cap is a movingShare-th of the age of the change, at least movingLimit, for reads of one pool alone. For shared reads it is a
 	// sharedShare-th, at least sharedLimit: a new instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
@@ -37,13 +37,13 @@ const (
 	// eventAge is the maximum age of an observation in a pass that an event, and not the clock, triggered.
 	eventAge = 10 * time.Second
 	// A look that is due accepts an answer that pools share and that is as old as an ageShare of the time since the last look, and
-	// ageMost at most. While the cloud is at work it accepts a movingAge of that time: of many pools that move together each would
+	// maxAge at most. While the cloud is at work it accepts a movingAge of that time: of many pools that move together each would
 	// otherwise have the groups read again for itself, from the budget that their steps need.
-	ageShare, movingAge, ageMost = 4, 2, 20 * time.Second
-	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a drainShare-th of the time that the drain has
+	ageShare, movingAge, maxAge = 4, 2, 20 * time.Second
+	// minDrainRound and maxDrainRound bound the time between two rounds of evictions, which is a drainShare-th of the time that the drain has
 	// taken so far. drainAge is the maximum age of an observation of the cloud meanwhile.
-	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
-	drainShare                           = 20
+	minDrainRound, maxDrainRound, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
+	drainShare                             = 20
 )
 
 // age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share the
@@ -52,11 +52,11 @@ const (
 func (r *record) age(now time.Time) time.Duration {
 	switch {
 	case r.due.IsZero():
-		return ageMost
+		return maxAge
 	case !now.Before(r.due) && r.moving.IsZero():
-		return min(r.waited/ageShare, ageMost)
+		return min(r.waited/ageShare, maxAge)
 	case !now.Before(r.due) && r.shared:
-		return min(r.waited/movingAge, ageMost)
+		return min(r.waited/movingAge, maxAge)
 	case !now.Before(r.due):
 		return 0
 	case !r.draining.IsZero():
@@ -75,7 +75,7 @@ func (r *record) afterDrain(now time.Time, p pool.Plan) time.Duration {
 	if r.draining.IsZero() {
 		r.draining = now
 	}
-	wait := min(max(now.Sub(r.draining)/drainShare, drainRound), drainRoundMost)
+	wait := min(max(now.Sub(r.draining)/drainShare, minDrainRound), maxDrainRound)
 	return max(r.untilDeadline(now, p, wait), afterStep)
 }
 
@@ -104,13 +104,13 @@ func (r *record) next(now time.Time, out Outcome, steady time.Duration) time.Dur
 }
 
 // heldFor returns how long it takes until the first of the steps is tried again that a rate budget holds back; zero if there is none.
-func (r *record) heldFor(now time.Time) (least time.Duration) {
+func (r *record) heldFor(now time.Time) (shortest time.Duration) {
 	for _, f := range r.refusal {
-		if left := f.until.Sub(now); heldBack(f.err) && left > 0 && (least == 0 || left < least) {
-			least = left
+		if left := f.until.Sub(now); heldBack(f.err) && left > 0 && (shortest == 0 || left < shortest) {
+			shortest = left
 		}
 	}
-	return least
+	return shortest
 }
 
 // untilDeadline is a wait that ends when a back-off does, or when time alone may change the plan.
@@ -148,7 +148,7 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Plan.Step == nil && r.answered(now) && !r.atWork(out.Observed) {
 		return steady // or the end of the back-off, which comes first
 	}
-	return min(r.movingWait(now), movingMost, steady)
+	return min(r.movingWait(now), maxPoll, steady)
 }
 
 // afterStart returns the time to the next look after a step was started.
@@ -171,7 +171,7 @@ func (r *record) afterStart(s pool.Step) time.Duration {
 
 // together returns the time to the next look at a pool at rest that shares its reads with others. Whenever their looks were due before,
 // they move to the same multiples of steady, a little with each look: then one reading answers all of them, however many there are, and not
-// those of its ageMost alone.
+// those of its maxAge alone.
 func together(now time.Time, steady time.Duration) time.Duration {
 	next := now.Add(steady)
 	return steady - min(next.Sub(next.Truncate(steady)), steady/togetherShare)
@@ -183,15 +183,15 @@ func (r *record) movingWait(now time.Time) time.Duration {
 	if !r.shared {
 		return max(since/movingShare, movingLimit)
 	}
-	// Of waits that double, all so far together are by movingLeast shorter than the next.
-	return min(since+movingLeast, max(since/sharedShare, sharedLimit))
+	// Of waits that double, all so far together are by minPoll shorter than the next.
+	return min(since+minPoll, max(since/sharedShare, sharedLimit))
 }
 
 // movingFirst returns the time to the first look after a step. Where a look reads for the pool alone it costs a call of a small budget:
 // Azure takes ten to twelve lists a minute of one scale set's machines.
 func (r *record) movingFirst() time.Duration {
 	if r.shared {
-		return movingLeast
+		return minPoll
 	}
 	return movingLimit
 }

@@ -80,7 +80,7 @@ func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
 }
 
 // The longer a drain takes, the rarer its rounds, but for the one at which its time is up.
-func TestALongDrainIsAskedMoreRarely(t *testing.T) {
+func TestLongDrainIsReadLessOften(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas, s.facts.Desired.DrainTimeout = 1, 8*time.Minute
 	s.cluster.nodes["aws://i-2"] = pool.Node{
@@ -97,7 +97,7 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 }
 
 // What a group needs is made and then looked for after a while: a cloud may show it late, and the next step rests on it.
-func TestWhatIsProvidedIsGivenTime(t *testing.T) {
+func TestPrerequisitesGetTime(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.MissingPrerequisites = []string{"role"}
 	check(t, "look again", 3*time.Second, s.pass().RequeueAfter)

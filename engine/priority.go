@@ -44,11 +44,11 @@ func (q queue) in(ctx context.Context, p cloud.Priority, now time.Time) context.
 		return cloud.WithPriority(ctx, p)
 	}
 	waited := now.Sub(q.held)
-	most := cloud.PriorityRollout
+	highest := cloud.PriorityRollout
 	if waited >= promoteLast {
-		most = cloud.PriorityOperation
+		highest = cloud.PriorityOperation
 	}
-	promoted := max(p-cloud.Priority(waited/promoteAfter), most)
+	promoted := max(p-cloud.Priority(waited/promoteAfter), highest)
 	return cloud.WithPriority(cloud.WithTurn(ctx), min(p, promoted))
 }
 

@@ -17,7 +17,7 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// driver is a cloud that says what it is told to say, and counts.
+// driver is a scripted cloud that counts its calls.
 type driver struct {
 	observed pool.Observed
 	failing  error
@@ -59,7 +59,7 @@ type cluster struct {
 	live    map[string]pool.Node
 	silent  error
 	refuses error
-	asked   [][]string
+	lookups [][]string
 	starts  []pool.Step
 	// evictable predicts the drains of nodes, where not all have pods of which some stay. weighed counts how often it was read.
 	evictable map[string]pool.Evictable
@@ -67,7 +67,7 @@ type cluster struct {
 }
 
 func (c *cluster) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
-	c.asked = append(c.asked, keys)
+	c.lookups = append(c.lookups, keys)
 	if c.away != nil {
 		return nil, c.away
 	}
@@ -84,7 +84,7 @@ func (c *cluster) Evictable(_ context.Context, keys []string) (map[string]pool.E
 }
 
 func (c *cluster) FindUncached(_ context.Context, keys []string) (map[string]pool.Node, error) {
-	c.asked = append(c.asked, append([]string{"live"}, keys...))
+	c.lookups = append(c.lookups, append([]string{"live"}, keys...))
 	return c.live, c.silent
 }
 

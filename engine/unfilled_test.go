@@ -18,11 +18,11 @@ func reports(out engine.Outcome, reason string) bool {
 // size is requested again where the cloud launches on a write alone: rarely where that has no effect, and not while instances come.
 func TestUnfilledGroup(t *testing.T) {
 	for _, c := range []struct {
-		why             string
-		launchesOnWrite bool
-		change          func(*pool.Observed, time.Duration)
-		least, most     int
-		overdue         bool
+		why                      string
+		launchesOnWrite          bool
+		change                   func(*pool.Observed, time.Duration)
+		minRequests, maxRequests int
+		overdue                  bool
 	}{
 		{"a cloud that launches by itself", false, nil, 0, 0, true},
 		{"a cloud that launches on a write, which has no effect", true, nil, 5, 14, true},
@@ -54,8 +54,8 @@ func TestUnfilledGroup(t *testing.T) {
 			}
 			n++
 		}
-		if n < c.least || n > c.most || overdue != c.overdue {
-			t.Errorf("%s: want %d to %d requests and overdue %t, got %d and %t", c.why, c.least, c.most, c.overdue, n, overdue)
+		if n < c.minRequests || n > c.maxRequests || overdue != c.overdue {
+			t.Errorf("%s: want %d to %d requests and overdue %t, got %d and %t", c.why, c.minRequests, c.maxRequests, c.overdue, n, overdue)
 		}
 	}
 }

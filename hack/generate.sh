@@ -12,12 +12,20 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
 # Our types.
-ours=(./api/common/... ./api/aws/... ./api/azure/... ./api/gcp/... ./api/scaleway/... ./api/muster/...)
+ours=(./api/common/... ./api/aws/... ./api/azure/... ./api/gcp/... ./api/oci/... ./api/scaleway/... ./api/muster/...)
 [ -d api/local ] && ours+=(./api/local/...)
-paths=()
-for path in "${ours[@]}"; do paths+=("paths=$path"); done
-bin/controller-gen object "${paths[@]}"
-bin/controller-gen crd:crdVersions=v1 "${paths[@]}" output:crd:dir="$out/ours"
+# Types that no controller reconciles yet. Their definitions are tested, but neither embedded nor installed. Move a folder to ours with its
+# controllers.
+staged=()
+define() { # define FOLDER PATH... writes the definitions of types to a folder.
+  local folder=$1 paths=() path
+  shift
+  for path in "$@"; do paths+=("paths=$path"); done
+  bin/controller-gen object "${paths[@]}"
+  bin/controller-gen crd:crdVersions=v1 "${paths[@]}" output:crd:dir="$folder"
+}
+define "$out/ours" "${ours[@]}"
+[ ${#staged[@]} -eq 0 ] || define "$out/staged" "${staged[@]}"
 
 # The cluster-api kinds of the local world, as the required version of cluster-api has them; descriptions are left out.
 bin/controller-gen crd:crdVersions=v1,maxDescLen=0 \
@@ -26,9 +34,14 @@ bin/controller-gen crd:crdVersions=v1,maxDescLen=0 \
   paths=sigs.k8s.io/cluster-api/api/runtime/v1beta2 \
   output:crd:dir="$out/upstream"
 
-rm -f api/crd/*.yaml
+rm -rf api/crd/*.yaml api/crd/staged
 for file in "$out"/ours/*.yaml; do
   bin/crds -from "$out/ours" -to api/crd -adjustments 'api/*/adjustments.yaml' "$(basename "$file")"
+done
+for file in "$out"/staged/*.yaml; do
+  [ -e "$file" ] || continue
+  mkdir -p api/crd/staged
+  bin/crds -from "$out/staged" -to api/crd/staged -adjustments 'api/*/adjustments.yaml' "$(basename "$file")"
 done
 bin/crds -from "$out/upstream" -to api/crd \
   -label cluster.x-k8s.io/v1beta1=v1beta1 -label cluster.x-k8s.io/v1beta2=v1beta2 \
@@ -53,19 +66,25 @@ bin/crds -from "$out/upstream" -to api/crd -label cluster.x-k8s.io/v1beta1=v1bet
 if [ -d config/rbac ]; then
   # The core MachinePool controller and its webhooks have rules of their own: an installation of the infrastructure kinds alone
   # takes nothing of core's.
+  page='manager/page$' # impersonates users: its rights are given only where it is served
   core='kube/(machinepool|webhook|skew)(/|$)'
   mapfile -t packages < <(go list -f '{{.Dir}}' ./kube/... ./manager/... ./providers/... | sed "s|^$PWD|paths=.|")
-  mapfile -t infrastructure < <(printf '%s\n' "${packages[@]}" | grep -vE "$core")
+  mapfile -t infrastructure < <(printf '%s\n' "${packages[@]}" | grep -vE "$core" | grep -vE "$page")
   mapfile -t core < <(printf '%s\n' "${packages[@]}" | grep -E "$core")
   bin/controller-gen rbac:roleName=muster-manager "${infrastructure[@]}" output:rbac:dir=config/rbac
+  bin/controller-gen rbac:roleName=muster-page paths=./manager/page output:rbac:dir=config/page
   bin/controller-gen rbac:roleName=muster-core "${core[@]}" output:rbac:dir=config/core
 fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./providers/aws/warnings output:webhook:dir=config/warnings
   bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission \
-    paths=./providers/gcp/admission paths=./providers/scaleway/admission output:webhook:dir=config/admission
+    paths=./providers/gcp/admission paths=./providers/oci/admission paths=./providers/scaleway/admission \
+    paths=./kube/policy/admission output:webhook:dir=config/admission
 fi
+
+# The dashboard, and the table of alerts in docs/metrics.md.
+go run ./hack/monitoring
 
 # The templates of the Helm chart that need no values, from config/ as it is now.
 if [ -d charts/muster ]; then
@@ -73,5 +92,11 @@ if [ -d charts/muster ]; then
   bin/chart
 fi
 
-# The wire shapes of the simulated clouds, from what the pinned SDKs write and read, and the tables of operations in test/specs.
-go generate ./sim/aws/shapes ./sim/azure/shapes ./sim/gcp/shapes
+# A page for each kind, from the definitions.
+go run ./hack/reference
+
+# The shapes of the simulated clouds, from what SDKs and published documents describe.
+go run ./hack/shapes sim/*/shapes/sources.json
+
+# The clients of Oracle Cloud, from the same shapes.
+go generate ./cloud/oci/...

@@ -5,10 +5,10 @@ cd "$(dirname "$0")/.."
 
 hack/generate.sh
 go mod tidy
-changed=$(git status --porcelain -- api config charts sim/*/shapes test/specs go.mod go.sum)
+changed=$(git status --porcelain -- api cloud/oci docs/reference config charts sim/*/shapes go.mod go.sum)
 if [ -n "$changed" ]; then
 	printf 'these files differ from what "make generate" and "go mod tidy" make; run them and commit:\n%s\n' "$changed" >&2
-	git --no-pager diff -- api config charts sim/*/shapes test/specs go.mod go.sum | head -n 60 >&2
+	git --no-pager diff -- api cloud/oci docs/reference config charts sim/*/shapes go.mod go.sum | head -n 60 >&2
 	exit 1
 fi
 echo "generated files and modules are as the sources say"

@@ -47,7 +47,7 @@ func agentPool(name, mode string) *aksv1.AzureManagedMachinePool {
 	return p
 }
 
-// review is what an API server asks; old is nil for a new object.
+// review returns the admission review of an API server; old is nil for a new object.
 func review(t *testing.T, op admissionv1.Operation, kind string, old, o any) admission.Request {
 	t.Helper()
 	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{UID: "1", Operation: op,

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// certificateAuthority is what made certificates are signed by.
+	// certificateAuthority is the name of the authority that signs generated certificates.
 	certificateAuthority = "muster-ca"
-	// authorityKey is the file in a certificate directory that only certificates of our own making have beside them: who
-	// brings their own keep the authority's key to themselves.
+	// authorityKey is the file that a certificate directory contains only if the certificates were generated. Users who bring their own
+	// certificates keep the authority's key to themselves.
 	authorityKey = "ca.key"
 )
 
-// Certificates says how the webhook server's certificates are made: a secret is filled with an authority and a
-// certificate of it, both are renewed in time, and the authority is written into the configurations of the webhooks.
+// Certificates configures the generation of the webhook server's certificates. A secret is filled with an authority and a certificate
+// signed by it, both are renewed in time, and the authority is written into the configurations of the webhooks.
 type Certificates struct {
 	// Secret that holds them. It is created if it does not exist, and shared by all replicas.
 	Secret types.NamespacedName
-	// Dir is the writable folder that the certificate and key are copied to, in the place of Options.Webhook.CertDir. If empty, a folder
+	// Dir is the writable folder that the certificate and key are copied to, instead of Options.Webhook.CertDir. If empty, a folder
 	// is created in the temporary folder.
 	Dir string
 	// DNSName is the name that the API server calls the webhooks by: SERVICE.NAMESPACE.svc, or the host of a URL.

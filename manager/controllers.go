@@ -8,9 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/cloud/trace"
+	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/kube/policy"
+	"github.com/muster-project/muster/kube/policy/limiter"
+	policystatus "github.com/muster-project/muster/kube/policy/status"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/all"
 )
@@ -22,12 +27,42 @@ func (m *Manager) addControllers(ctx context.Context, o Options) error {
 			return fmt.Errorf("add controller %s: %w", MachinePool, err)
 		}
 	}
+	if err := m.addRolloutPolicies(ctx, o); err != nil {
+		return err
+	}
 	for _, p := range all.Providers() {
 		if err := m.addProvider(ctx, p, o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addRolloutPolicies has policies limit rollouts, and adds the controllers that report their state, if their kinds are served.
+func (m *Manager) addRolloutPolicies(ctx context.Context, o Options) error {
+	for _, kind := range []string{musterv1.RolloutPolicyKind, musterv1.ClusterRolloutPolicyKind} {
+		if served, err := m.serves(ctx, musterv1.GroupVersion.WithKind(kind)); err != nil || !served {
+			return err
+		}
+	}
+	m.policies = &limiter.Limiter{Policies: &policy.Reader{Client: m.GetClient(), MayWatch: mayWatch(m.reviewer, o.Namespace)},
+		Gates: m.gates, Ledger: &limiter.Ledger{Started: limiter.Started()}}
+	if !o.runs(RolloutPolicy) {
+		return nil
+	}
+	r := &policystatus.Reconciler{Client: m.GetClient(), Policies: &policy.Reader{Client: m.GetClient()}}
+	return r.SetupWithManager(m, controller.Options{})
+}
+
+// mayWatch returns a function that returns an error if the manager may not list and watch a kind: RolloutPolicies in its namespace, if it
+// is limited to one, every other kind without a namespace.
+func mayWatch(r *access.Reviewer, namespace string) func(context.Context, schema.GroupVersionKind) error {
+	return func(ctx context.Context, gvk schema.GroupVersionKind) error {
+		if gvk == musterv1.GroupVersion.WithKind(musterv1.RolloutPolicyKind) {
+			return r.MayWatch(ctx, gvk, namespace)
+		}
+		return r.MayWatch(ctx, gvk, corev1.NamespaceAll)
+	}
 }
 
 // addProvider adds the controllers of a provider that are switched on. A provider of which none is gets no clients.
@@ -82,7 +117,7 @@ func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
 	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.MachinePool})
 }
 
-// poolOptions are what the reconcilers of all infrastructure kinds work with.
+// poolOptions returns the options of the reconcilers of all infrastructure kinds.
 func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 	return infrapool.Options{
 		Client:       m.GetClient(),
@@ -95,12 +130,11 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		IdentityNamespace: o.IdentityNamespace,
 		OwnCredentials:    o.OwnCredentials,
 		IdentityEndpoints: o.IdentityEndpoints,
-		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
-			return m.reviewer.MayWatch(ctx, gvk, corev1.NamespaceAll)
-		},
-		Passes:      trace.NewPasses(o.Tracer),
-		Metrics:     m.pools,
-		Definitions: m.kinds.Checker,
+		Policies:          m.policies,
+		MayWatch:          mayWatch(m.reviewer, o.Namespace),
+		Passes:            trace.NewPasses(o.Tracer),
+		Metrics:           m.pools,
+		Definitions:       m.kinds.Checker,
 
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation,
 		Machines:                o.Gates.MachinePoolMachines,

@@ -41,6 +41,7 @@ func TestFlags(t *testing.T) {
 	}
 	cases := flagCases(certs)
 	maps.Copy(cases, credentialFlags)
+	maps.Copy(cases, gateFlags)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if _, err := manager.EnabledGates(); err != nil {
@@ -99,7 +100,8 @@ func flagCases(certs string) map[string]flagCase {
 				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4",
 				"--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14",
 				"--azureasomanagedmachinepool-concurrency=15", "--gcpmachinepool-concurrency=16", "--gcpmanagedmachinepool-concurrency=17",
-				"--scalewaymanagedmachinepool-concurrency=18",
+				"--scalewaymanagedmachinepool-concurrency=18", "--ocimachinepool-concurrency=19", "--ocimanagedmachinepool-concurrency=20",
+				"--ocivirtualmachinepool-concurrency=21",
 				"--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
@@ -109,7 +111,8 @@ func flagCases(certs string) map[string]flagCase {
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
 					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5,
 						Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14,
-							"azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17, "scalewaymanagedmachinepool": 18}}) &&
+							"azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17, "scalewaymanagedmachinepool": 18,
+							"ocimachinepool": 19, "ocimanagedmachinepool": 20, "ocivirtualmachinepool": 21}}) &&
 					len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
@@ -138,7 +141,7 @@ func flagCases(certs string) map[string]flagCase {
 			reason: "without the core controller its webhook configurations need no authority",
 			args:   []string{"--controllers=awsmachinepool,webhook"},
 			env:    environment("POD_NAMESPACE", "x"), check: func(o manager.Options) bool {
-				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 3
+				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 6
 			},
 		},
 		"no certificates": {reason: "what is missing is said", err: "webhooks need certificates"},
@@ -244,4 +247,30 @@ func TestJSONLogs(t *testing.T) {
 			t.Errorf("line %d: want %q, got %v, %s", i, want, err, lines[i])
 		}
 	}
+}
+
+var gateFlags = map[string]flagCase{
+	"no gates": {
+		reason: "nothing is asked that the operator does not list", env: environment("POD_NAMESPACE", "x"),
+		check: func(o manager.Options) bool {
+			_, err := o.PolicyGates.Kinds.Allows("argoproj.io/v1alpha1", "Application")
+			return err != nil && o.PolicyGates.Addresses.Empty()
+		},
+	},
+	"gates": {
+		reason: "the operator lists addresses and kinds", env: environment("POD_NAMESPACE", "x"),
+		args: []string{"--gate-addresses=prometheus.monitoring:9090,10.0.0.0/24:9090", "--gate-kinds=Application.argoproj.io"},
+		check: func(o manager.Options) bool {
+			_, err := o.PolicyGates.Kinds.Allows("argoproj.io/v1alpha1", "Application")
+			return err == nil && !o.PolicyGates.Addresses.Empty()
+		},
+	},
+	"every address": {
+		reason: "the operator names them", env: environment("POD_NAMESPACE", "x"), args: []string{"--gate-addresses=*"},
+		err: "--gate-addresses: want host",
+	},
+	"secrets": {
+		reason: "a gate would tell of them", env: environment("POD_NAMESPACE", "x"), args: []string{"--gate-kinds=Secret"},
+		err: "--gate-kinds: Secrets",
+	},
 }

@@ -1,5 +1,5 @@
-// Package manager wires controllers, webhooks and drivers into one controller-runtime manager. It is what cmd/manager
-// runs in a management cluster, and what the local world runs with further controllers beside it.
+// Package manager wires controllers, webhooks and drivers into one controller-runtime manager. cmd/manager runs it in a management cluster,
+// and the local world runs it with additional controllers.
 package manager
 
 import (
@@ -30,23 +30,29 @@ import (
 	"github.com/muster-project/muster/kube/kubeconfig"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/policy/gates/asker"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/providers/all"
 )
 
 // name of the manager, in user agents and metrics.
 const name = "muster-controller-manager"
 
-// Manager is a controller-runtime manager with what further controllers need beside it.
+// Manager is a controller-runtime manager with the parts that additional controllers need.
 type Manager struct {
 	ctrl.Manager
 	// ClusterCache connects to the workload clusters.
 	ClusterCache clustercache.ClusterCache
 	// SecretClient reads the secrets of clusters from the cache: kubeconfigs, certificates, keys.
 	SecretClient client.Client
-	// served is true if the webhooks have been registered: before that there is no server to be asked for.
+	// served is true if the webhooks have been registered: before that there is no server.
 	served atomic.Bool
-	// pools are told what the passes over pools see.
+	// pools receives the results of the passes over pools.
 	pools *metrics.Pools
+	// policies limits rollouts; nil where the kinds of policies are not served.
+	policies *limiter.Limiter
+	// gates asks the gates of rollout policies.
+	gates *asker.Asker
 	kinds kinds
 	// reviewer finds out what the manager may watch.
 	reviewer *access.Reviewer
@@ -101,8 +107,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner, reviewer: access.New(inner.GetClient(), nil)}
-	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addDefinitions,
-		m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addGates, m.addIndexes, m.addClusterCache, m.addDefinitions,
+		m.addControllers, m.addWebhooks, m.addChecks, m.addPage} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/muster-project/muster/providers/gates"
 	"github.com/muster-project/muster/providers/gcp"
 	"github.com/muster-project/muster/providers/gcp/gkeconfig"
+	"github.com/muster-project/muster/providers/oci"
 	"github.com/muster-project/muster/providers/scaleway"
 )
 
@@ -40,12 +41,15 @@ func TestOptions(t *testing.T) {
 		"no EKS": {reason: "the ecosystem's gate keeps node groups from being run",
 			o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}},
 			runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azure.ManagedMachinePool, azure.ASOManagedMachinePool, azurejson.Name,
-				gcp.MachinePool, gcp.ManagedMachinePool, gkeconfig.Name, scaleway.ManagedMachinePool, Webhook}},
+				gcp.MachinePool, gcp.ManagedMachinePool, gkeconfig.Name, oci.MachinePool, oci.ManagedMachinePool, oci.VirtualMachinePool,
+				scaleway.ManagedMachinePool, RolloutPolicy, Webhook}},
 		"no GKE": {reason: "its gate keeps node pools from being run",
 			o:    Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{gcp.GKE.Feature: false}}},
 			runs: slices.DeleteFunc(Controllers(), func(c string) bool { return c == gcp.ManagedMachinePool || c == gkeconfig.Name })},
 		"unknown": {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}},
-			err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, gcpmachinepool, gcpmanagedmachinepool, gkeconfig, scalewaymanagedmachinepool, webhook`},
+			err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, ` +
+				`gcpmachinepool, gcpmanagedmachinepool, gkeconfig, ocimachinepool, ocimanagedmachinepool, ocivirtualmachinepool, scalewaymanagedmachinepool, ` +
+				`rolloutpolicy, webhook`},
 		"certificates": {reason: "certificates without a name fit no client", o: Options{Certificates: &Certificates{}},
 			err: "want the namespace and name of a secret"},
 	} {

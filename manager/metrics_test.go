@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,11 +40,15 @@ func everythingMeasured(t *testing.T) {
 	pools, err2 := poolMetrics()
 	machinePools, err3 := machinePoolMetrics()
 	compared, err4 := definitionMetric()
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	gates, err5 := gateMetrics()
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		t.Fatal(err)
 	}
+	gates.Asked("prometheus", "Passed")
+	gates.Count("Passed", 1)
 	_, _ = cloudmetrics.Measured[int](refused{}, drivers, "Fake").Observe(t.Context(), cloud.Target[int]{})
-	drivers.Done(wire.Call{}, wire.Result{Status: 200})
+	drivers.Done(wire.Call{}, wire.Result{Status: 200, Budgets: []wire.BudgetState{{Label: "reads"}}})
+	drivers.Throttled(wire.Call{}, wire.Result{Status: 400})
 	drivers.Done(wire.Call{}, wire.Result{Limited: true})
 	now := time.Now()
 	gone := pool.Instance{ID: "1", State: pool.Running, Node: &pool.Node{DrainStarted: now}}
@@ -88,6 +93,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ours []string
+	served := map[string][]string{}
 	for _, f := range families {
 		if !strings.HasPrefix(f.GetName(), "muster_") {
 			continue
@@ -95,6 +101,9 @@ func TestMetrics(t *testing.T) {
 		var labels []string
 		for _, l := range f.GetMetric()[0].GetLabel() {
 			labels = append(labels, "`"+l.GetName()+"`")
+			for _, suffix := range []string{"", "_bucket", "_count", "_sum"} {
+				served[f.GetName()+suffix] = append(served[f.GetName()+suffix], l.GetName())
+			}
 		}
 		slices.Sort(labels)
 		row := "| `" + f.GetName() + "` | " + strings.ToLower(f.GetType().String()) + " | " + strings.Join(labels, " ") + " |"
@@ -105,5 +114,32 @@ func TestMetrics(t *testing.T) {
 	}
 	if rows := strings.Count(string(text), "\n| `muster_"); rows != len(ours) {
 		t.Errorf("docs/metrics.md: want a row for each of %d metrics, got %d: %v", len(ours), rows, ours)
+	}
+	for _, file := range []string{"dashboard.json", "prometheusrule.yaml"} {
+		queried(t, filepath.Join("..", "config", "metrics", "operator", file), served)
+	}
+}
+
+// queried holds that the metrics and labels that a file's expressions select are served: served has the labels of each metric.
+func queried(t *testing.T, file string, served map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selectors := regexp.MustCompile(`(muster_[a-z_]+)(?:\{([^}]*)\})?`).FindAllStringSubmatch(strings.ReplaceAll(string(text), `\"`, `"`), -1)
+	if len(selectors) < 10 {
+		t.Errorf("%s: want expressions, got %v", file, selectors)
+	}
+	for _, s := range selectors {
+		has, is := served[s[1]]
+		if !is {
+			t.Errorf("%s: %s is not served", file, s[1])
+		}
+		for _, l := range regexp.MustCompile(`([a-z_]+)[=!]`).FindAllStringSubmatch(s[2], -1) {
+			if is && !slices.Contains(has, l[1]) {
+				t.Errorf("%s: %s has no label %s, but %v", file, s[1], l[1], has)
+			}
+		}
 	}
 }

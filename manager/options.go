@@ -18,7 +18,10 @@ import (
 
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	policyadmission "github.com/muster-project/muster/kube/policy/admission"
+	"github.com/muster-project/muster/kube/policy/gates/validation"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/manager/page"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/all"
 	"github.com/muster-project/muster/providers/gates"
@@ -28,6 +31,8 @@ import (
 const (
 	// MachinePool is the controller of the core MachinePool.
 	MachinePool = "machinepool"
+	// RolloutPolicy is the controllers that report the state of RolloutPolicies and ClusterRolloutPolicies. Policies apply without them.
+	RolloutPolicy = "rolloutpolicy"
 	// Webhook is admission and conversion.
 	Webhook = "webhook"
 )
@@ -38,7 +43,7 @@ func Controllers() []string {
 	for _, c := range PoolControllers() {
 		names = append(names, c.Name)
 	}
-	return append(names, Webhook)
+	return append(names, RolloutPolicy, Webhook)
 }
 
 // PoolControllers are the controllers of all providers.
@@ -58,9 +63,15 @@ func AddGatesFlag(set *pflag.FlagSet, env func(string) string) error {
 // EnabledGates are the process' feature gates as environment and flag have them.
 func EnabledGates() (gates.Gates, error) { return gates.Enabled(all.Gates()...) }
 
-// WebhookConfigurations tell an API server to ask the manager's webhooks. at says how it reaches a path.
+// WebhookConfigurations returns the configurations with which an API server calls the manager's webhooks. at returns the client
+// configuration of a path.
 func WebhookConfigurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
-	return kubewebhook.Configurations(at, all.Hooks())
+	return kubewebhook.Configurations(at, hooks(PolicyGates{}))
+}
+
+// hooks are the webhooks of all kinds but the core ones. Gates of policies must be within what the operator allows.
+func hooks(allowed PolicyGates) []kubewebhook.Hook {
+	return append(all.Hooks(), policyadmission.Hooks(policyadmission.CheckSuccess, validation.Limits(allowed).Check)...)
 }
 
 // Options of a Manager. The zero Options run everything, in all namespaces, without leader election, metrics and health
@@ -72,34 +83,38 @@ type Options struct {
 	Namespace string
 	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
 	WatchFilter string
-	// IdentityNamespace is where the secrets of identities lie that lie in no namespace themselves; empty takes muster-system.
+	// IdentityNamespace is the namespace of the secrets of cluster-scoped identities; empty takes muster-system.
 	IdentityNamespace string
 	// OwnCredentials are the namespaces that may use the manager's own credentials; nil is every namespace.
 	OwnCredentials *common.AllowedNamespaces
 	// IdentityEndpoints are the addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.
 	IdentityEndpoints []string
-	// SyncPeriod is how often everything is looked at again; zero takes DefaultSyncPeriod.
+	// PolicyGates are what the gates of rollout policies may ask.
+	PolicyGates PolicyGates
+	// SyncPeriod is the interval at which all objects are reconciled again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
-	// LeaderElection lets one of several managers work at a time.
+	// LeaderElection configures leader election among several managers.
 	LeaderElection LeaderElection
-	// Metrics is where metrics are served; with an empty BindAddress they are not.
+	// Metrics configures the metrics server; with an empty BindAddress there is none.
 	Metrics metricsserver.Options
-	// HealthAddress and ProfilerAddress are where health and profiles are served; empty serves none.
+	// HealthAddress and ProfilerAddress are the addresses of the health and pprof endpoints; empty disables them.
 	HealthAddress, ProfilerAddress string
+	// Page configures the web page; with an empty BindAddress there is none.
+	Page page.Settings
 	// Webhook is the server of webhooks.
 	Webhook webhook.Options
 	// Certificates makes the webhook server's certificates, when it is set; otherwise they are in Webhook.CertDir.
 	Certificates *Certificates
-	// Concurrency is how many objects each controller works on at a time.
+	// Concurrency bounds the objects that each controller reconciles at the same time.
 	Concurrency Concurrency
 	// ClusterCacheQPS and ClusterCacheBurst bound the requests to one workload cluster; zero takes cluster-api's defaults.
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
-	// Lean leaves out what only cluster-api's own reconcilers need, which may be added to the manager otherwise: the
-	// indexes over Machines, and all Machines in the cache but those of pools.
+	// Lean leaves out the parts that only Cluster API's own reconcilers need, which may be added to the manager: the indexes over Machines,
+	// and all Machines in the cache except those of pools.
 	Lean bool
-	// ManagedFields keeps in the cache who set which field, which nothing here reads: cluster-api's topology controller, where it
-	// is added to the manager, writes them anew with every pass where it finds none.
+	// ManagedFields keeps the managed fields of objects in the cache. Muster does not read them. If Cluster API's topology controller is
+	// added to the manager, it writes them anew in every pass without them.
 	ManagedFields bool
 	// Schemes are further kinds that controllers which are added to the manager need.
 	Schemes []func(*runtime.Scheme) error
@@ -110,7 +125,7 @@ type Options struct {
 	Gates gates.Gates
 	// Tracer makes spans of passes and of calls to clouds; nil makes none.
 	Tracer oteltrace.Tracer
-	// Steady is the time between two looks at a pool in which nothing moves; zero takes the engine's default.
+	// Steady is the poll interval of a pool in which nothing changes; zero takes the engine's default.
 	Steady time.Duration
 }
 
@@ -122,7 +137,7 @@ type LeaderElection struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Concurrency is how many objects a controller works on at a time; zeros take the ecosystem's defaults.
+// Concurrency bounds the objects that a controller reconciles at the same time; zeros take the ecosystem's defaults.
 type Concurrency struct {
 	MachinePool, ClusterCache int
 	// Pools is that of the providers' controllers, by name.
@@ -170,7 +185,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// runs reports whether the named controller is switched on.
+// runs reports whether the named controller is enabled.
 func (o Options) runs(name string) bool {
 	for _, c := range PoolControllers() {
 		if c.Name == name && c.Gate != nil && !o.Gates.On(*c.Gate) {
@@ -180,7 +195,7 @@ func (o Options) runs(name string) bool {
 	return len(o.Controllers) == 0 || slices.Contains(o.Controllers, name)
 }
 
-// workers is how many objects a provider's controller works on at a time.
+// workers returns the number of objects that a provider's controller reconciles at the same time.
 func (o Options) workers(c providers.Controller) int {
 	if c.Objects == "" {
 		return 1

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/muster-project/muster/kube/webhook"
-	"github.com/muster-project/muster/providers/all"
 )
 
 // addWebhooks serves admission and conversion, if they are switched on: at once where the certificates are in place, and
@@ -17,7 +16,7 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 		return nil
 	}
 	if o.Certificates == nil {
-		return m.serveWebhooks()
+		return m.serveWebhooks(o)
 	}
 	ready, err := m.rotate(ctx, o)
 	if err != nil {
@@ -28,7 +27,7 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 		case <-ctx.Done():
 			return nil
 		case <-ready:
-			return m.serveWebhooks()
+			return m.serveWebhooks(o)
 		}
 	}})
 	if err != nil {
@@ -37,8 +36,8 @@ func (m *Manager) addWebhooks(ctx context.Context, o Options) error {
 	return nil
 }
 
-func (m *Manager) serveWebhooks() error {
-	if err := webhook.Register(m, webhook.Options{Hooks: all.Hooks()}); err != nil {
+func (m *Manager) serveWebhooks(o Options) error {
+	if err := webhook.Register(m, webhook.Options{Hooks: hooks(o.PolicyGates)}); err != nil {
 		return fmt.Errorf("serve webhooks: %w", err)
 	}
 	m.served.Store(true)

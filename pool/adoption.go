@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // AdoptAnnotation is the annotation that names the group to adopt, for messages. Its value is Desired.Adopt.
@@ -68,7 +70,7 @@ func (u Unowned) notAllowed(asked Adoption) *Cause {
 				asked.Namespace, g.Accounts[0], g.Groups[0])
 		}
 	case len(asked.SameNamed) > 0:
-		reason = "its tags name a cluster of this pool's name, and there are other Clusters of that name: " + firstNames(asked.SameNamed)
+		reason = "its tags mean other clusters as well as this pool's, which have the same name or identifier: " + words.First(asked.SameNamed)
 	default:
 		return nil
 	}
@@ -112,7 +114,7 @@ func (u Unowned) grantWithheld(asked Adoption) string {
 	for _, g := range asked.Grants {
 		names = append(names, g.Name)
 	}
-	return "no AdoptionGrant of its namespace covers it: " + firstNames(names)
+	return "no AdoptionGrant of its namespace covers it: " + words.First(names)
 }
 
 // AdoptionNotAllowed is the reason of a pool that may not adopt the group that it asks for.
@@ -122,7 +124,7 @@ const AdoptionNotAllowed = "AdoptionNotAllowed"
 type Adoption struct {
 	// Name of the group (annotation muster.dev/adopt).
 	Name string
-	// SameNamed are the Clusters of other namespaces that have the name of the pool's: tags that name a cluster prove nothing then.
+	// SameNamed are Clusters, and infrastructure clusters, of other namespaces that the tags of the pool's mean too: they prove nothing then.
 	SameNamed []string
 	// Namespace of the pool, for messages. Grants are those of the operator for this namespace, and GrantsUnread, when set, is why some could
 	// not be read.

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // rollout is the decision about the replacement of instances: whether it is paused, halted or waits, and which instances the cloud
@@ -19,10 +20,12 @@ type rollout struct {
 	blockedInSpec bool
 	// remediating is 1 while an unhealthy instance may go whose removal shrinks the group: one at a time.
 	remediating int
+	// limits bound it where nothing blocks it.
+	limits *limits
 }
 
 func newRollout(fleet *classification) *rollout {
-	v := &rollout{in: fleet.in, fleet: fleet}
+	v := &rollout{in: fleet.in, fleet: fleet, limits: newLimits(fleet)}
 	v.assess()
 	v.surgeForRemediation()
 	return v
@@ -42,7 +45,7 @@ func (v *rollout) reasonHolds(m *member) bool {
 	case stale:
 		return v.replaces(m)
 	case standby:
-		return !v.rests() || m.State == Failed
+		return v.limits.mayLeaveStandby(m, v.rests())
 	case surplus:
 		return !v.waitsForReads(m)
 	default:
@@ -58,7 +61,7 @@ func (v *rollout) rests() bool {
 // waitsForReads reports whether a member goes only because there are too many, while reads are known to be behind: they would let instances
 // go that another client has released already, and nothing brings those back.
 func (v *rollout) waitsForReads(m *member) bool {
-	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.in.clock.reached(v.in.o.Cache.StaleUntil)
+	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.in.clock.Reached(v.in.o.Cache.StaleUntil)
 }
 
 // halts reports whether a member is a new instance that halts the rollout.
@@ -109,7 +112,7 @@ func (v *rollout) missedProgressDeadline(m *member) bool {
 		return false
 	}
 	made := provisioned(m.Instance)
-	return !made.IsZero() && v.in.clock.passed(made.Add(cmp.Or(v.in.d.ProgressDeadline, DefaultProgressDeadline)))
+	return !made.IsZero() && v.in.clock.Passed(made.Add(cmp.Or(v.in.d.ProgressDeadline, DefaultProgressDeadline)))
 }
 
 // assess determines why no serving instance is replaced now, if that is so. A failed or unhealthy one of another template waits for the
@@ -184,15 +187,14 @@ func (v *rollout) blockedByState() (RolloutState, *Cause) {
 func (v *rollout) mayReplace() bool { return v.blocked == nil }
 
 // replaces reports whether the rollout may replace a stale member now.
-func (v *rollout) replaces(m *member) bool { return m.reason == stale && m.byMuster && v.mayReplace() }
+func (v *rollout) replaces(m *member) bool {
+	return m.reason == stale && m.byMuster && v.mayReplace() && v.limits.permitted(m)
+}
 
 // removalIsLost reports whether removing an instance also lowers a size that an external autoscaler owns, and no surge may restore it.
 func (v *rollout) removalIsLost() bool {
 	return v.in.d.ReplicasManagedExternally && !v.in.t.ReplaceKeepsSize && v.in.surge == 0
 }
-
-// blockedLimit bounds how many pods a message names.
-const blockedLimit = 3
 
 // DrainBlocked is the reason of a drain that something keeps from ending.
 const DrainBlocked = "DrainBlocked"
@@ -215,17 +217,9 @@ func draining(list []Instance) []Cause {
 	if len(nodes) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("draining %s", firstNames(nodes))
+	text := fmt.Sprintf("draining %s", words.First(nodes))
 	if len(blocked) > 0 {
-		return []Cause{{DrainBlocked, text + "; kept by " + firstNames(blocked)}}
+		return []Cause{{DrainBlocked, text + "; kept by " + words.First(blocked)}}
 	}
 	return []Cause{{"Draining", text}}
-}
-
-// firstNames lists the first few names and counts the rest.
-func firstNames(names []string) string {
-	if len(names) <= blockedLimit {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:blockedLimit], ", "), len(names)-blockedLimit)
 }

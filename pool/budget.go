@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // budget is the sizes between which the group may be, and how many instances may go.
@@ -30,15 +32,34 @@ func newBudget(r *rollout) *budget {
 		return v
 	}
 	need := v.surgeNeed
+	kept := need
 	if !v.cloudLeads {
-		v.surgeNeed += v.fleet.servingStale
+		kept += v.fleet.servingStale
+		v.surgeNeed += v.replacesNow()
 	}
 	if v.rollout.mayReplace() {
 		need = v.surgeNeed
 	}
+	if v.rollout.mayReplace() && !v.rollout.limits.KeepsSurge { // what a surge waits for would be removed with it otherwise
+		kept = v.surgeNeed
+	}
 	v.minSize = max(v.in.want+v.surgeFor(need), v.sizeForRemoval())
-	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+v.surgeFor(v.surgeNeed)))
+	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+v.surgeFor(kept)))
 	return v
+}
+
+// replacesNow returns how many serving stale instances are being replaced, or may begin to be.
+func (v *budget) replacesNow() int {
+	n := v.rollout.limits.Begins
+	for _, m := range v.fleet.members {
+		if m.reason == stale && m.toReplace && m.inRollout.Begun && v.rollout.limits.permitted(m) {
+			n++
+		}
+	}
+	if !v.rollout.mayReplace() {
+		return v.fleet.servingStale
+	}
+	return min(v.fleet.servingStale, n)
 }
 
 // surgeFor returns how many instances stand in for so many that go. No more than are wanted are replaced: the others go as surplus.
@@ -61,20 +82,29 @@ func (v *budget) pendingScaleIn() int {
 
 // surplusCount returns how many instances of the group are surplus. Where the size is already lower than what exists, the cloud chooses.
 func (v *budget) surplusCount() int {
-	if v.in.outOfBounds() != nil {
+	if v.in.outOfBounds() != nil || v.in.t.SelectsInstances {
 		return 0
 	}
 	return max(0, min(v.fleet.counted, v.in.o.Group.Size)-v.maxSize)
 }
 
-// shrinkStep lowers a size that is not launched completely yet: what does not exist needs no drain.
+// shrinkStep lowers a size that is not launched completely yet: what does not exist needs no drain. Where the cloud selects and drains the
+// instances that go, it lowers every size that is too large.
 func (v *budget) shrinkStep() *Step {
 	if v.in.d.ReplicasManagedExternally || v.in.outOfBounds() != nil {
 		return nil
 	}
-	size := max(v.maxSize, v.fleet.counted)
+	size := v.maxSize
+	if !v.in.t.SelectsInstances {
+		size = max(size, v.fleet.counted+v.fleet.assumed) // if a removal is lost, the cloud would choose another instance
+	}
 	if size >= v.in.o.Group.Size {
 		return v.forgoStep()
+	}
+	if size < v.fleet.counted {
+		return &Step{Kind: Resize, Size: size, Cause: Cause{ScaleIn,
+			fmt.Sprintf("the %s has a size of %d, the pool wants %d: the cloud selects the instances that go, and drains them", v.in.t.Group,
+				v.in.o.Group.Size, size)}}
 	}
 	return &Step{Kind: Resize, Size: size, Surge: v.in.surgeIn(size), Cause: Cause{ScaleIn,
 		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.in.t.Group, v.in.o.Group.Size-size)}}
@@ -89,7 +119,7 @@ func (v *budget) forgoStep() *Step {
 	}
 	return &Step{Kind: Resize, Size: g.Size, Surge: v.in.surgeIn(g.Size), Cause: Cause{ScaleIn,
 		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more",
-			machines(g.UnfulfilledCapacity), v.in.t.Group)}}
+			words.Machines(g.UnfulfilledCapacity), v.in.t.Group)}}
 }
 
 // replaceable cuts a list to the instances whose removal leaves enough: those whose replacement exists already where an external autoscaler
@@ -144,7 +174,7 @@ func (v *budget) lowered(list []*member) int {
 
 // unwantedCount returns how many instances have to go, chosen by Muster or, where the size is lower already, by the cloud.
 func (v *budget) unwantedCount() int {
-	if v.in.outOfBounds() != nil {
+	if v.in.outOfBounds() != nil || v.in.t.SelectsInstances {
 		return 0
 	}
 	return max(0, v.fleet.counted-v.maxSize)
@@ -201,7 +231,7 @@ const scaleUpBackoff = 5 * time.Minute
 // scaleUpInBackoff returns that the group should be larger and that the cloud failed to make it so a moment ago, or nil.
 func (v *budget) scaleUpInBackoff() *Cause {
 	failed := v.in.o.Group.ScaleUpFailedAt
-	if failed.IsZero() || v.larger() == nil || v.in.clock.reached(failed.Add(scaleUpBackoff)) {
+	if failed.IsZero() || v.larger() == nil || v.in.clock.Reached(failed.Add(scaleUpBackoff)) {
 		return nil
 	}
 	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not launch all machines of the %s: retrying after a pause", v.in.t.Group)}
@@ -233,13 +263,13 @@ func (v *budget) larger() *Step {
 	if v.in.o.Group.KeepsExcess && !v.in.d.ReplicasManagedExternally && v.fleet.counted > size {
 		return &Step{Kind: Resize, Size: v.fleet.counted, Cause: Cause{"ExcessKept",
 			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.in.t.Group,
-				machines(v.fleet.counted), size)}}
+				words.Machines(v.fleet.counted), size)}}
 	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.
 	if goal := v.minSize; size < goal && v.fleet.counted <= size {
 		return &Step{Kind: Resize, Size: goal, Surge: v.in.surgeIn(goal),
-			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.in.want),
-				v.in.want)}}
+			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced",
+				words.Machines(goal-v.in.want), v.in.want)}}
 	}
 	return nil
 }

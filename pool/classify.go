@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // removalReason is the kind of reason for which an instance goes. Lower ones go first.
@@ -35,6 +37,8 @@ type member struct {
 	available bool
 	// current is true if it was launched from the wanted template and is not to be replaced.
 	current bool
+	// held is true if a user keeps it from being replaced while it serves.
+	held bool
 	// byMuster is true if Muster replaces it rather than a provider rollout, toReplace if it is one of classification.toReplace, and
 	// needsSurge if a surge has to take its place. The rollout sets needsSurge of unhealthy ones too.
 	byMuster, toReplace, needsSurge bool
@@ -42,6 +46,8 @@ type member struct {
 	// then.
 	reason removalReason
 	cause  Cause
+	// inRollout is the member as the waves and the policies see it.
+	inRollout rollouts.Machine
 	// staleCause is why it would be replaced if it did not go for a more important reason.
 	staleCause *Cause
 	// selected is true if its turn has come, yields if its drain is ended for one that is marked, passedOver if another one is surplus in its
@@ -63,6 +69,8 @@ type classification struct {
 	held []*member
 	// available, inStandby and counted are the numbers of members that serve, that are in standby, and that the size of the group counts.
 	available, inStandby, counted int
+	// assumed is the number of terminating instances whose removal no read shows yet: it may be lost.
+	assumed int
 	// toReplace is the number of instances that Muster has still to replace in a rollout, servingStale the number of them that may serve.
 	// Those in standby have been replaced. requested is the number of serving instances whose deletion was requested by name.
 	toReplace, servingStale, requested int
@@ -80,6 +88,9 @@ func classifyInstances(in *inputs) *classification {
 	for k := range v.in.o.Instances {
 		i := &v.in.o.Instances[k]
 		if i.State == Terminating {
+			if i.RemovalAssumed {
+				v.assumed++
+			}
 			if i.LifecycleHook != nil {
 				v.held = append(v.held, &member{Instance: i, reason: deletionRequested, cause: terminationCause(i)})
 			}
@@ -89,6 +100,9 @@ func classifyInstances(in *inputs) *classification {
 		m := &all[len(all)-1]
 		v.members = append(v.members, m)
 		v.classify(m, causes)
+		if v.in.t.SelectsInstances && (m.reason != stale || m.byMuster) { // Muster removes nothing there
+			m.reason, m.cause, m.staleCause, m.byMuster = keep, Cause{}, nil, false
+		}
 		v.count(m)
 	}
 	return v
@@ -138,7 +152,7 @@ func (v *classification) count(m *member) {
 	case m.byMuster && m.reason == notServing:
 		v.toReplace++
 		m.toReplace = true
-	case m.byMuster && m.reason == stale:
+	case m.byMuster && m.reason == stale && !m.held:
 		v.toReplace++
 		v.servingStale++
 		m.toReplace, m.needsSurge = true, true
@@ -175,7 +189,7 @@ func (v *classification) serves(i *Instance) bool {
 	case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:
 		return false
 	default:
-		return v.in.d.MinReady == 0 || v.in.clock.reached(n.ReadySince.Add(v.in.d.MinReady))
+		return v.in.d.MinReady == 0 || v.in.clock.Reached(n.ReadySince.Add(v.in.d.MinReady))
 	}
 }
 
@@ -183,6 +197,7 @@ func (v *classification) serves(i *Instance) bool {
 func (v *classification) classify(m *member, causes map[string]*Cause) {
 	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
 	m.current = old == nil && m.Template.Same(v.in.o.Wanted)
+	m.held = v.holds(m.Node)
 	switch {
 	case m.DeletionRequested != nil:
 		m.reason, m.cause, m.staleCause = deletionRequested, *m.DeletionRequested, old
@@ -204,18 +219,28 @@ func (v *classification) classify(m *member, causes map[string]*Cause) {
 	}
 }
 
+// holds reports whether a user keeps the machine of a node from being replaced.
+func (v *classification) holds(n *Node) bool {
+	return n != nil && n.Held && (n.HeldUntil.IsZero() || !v.in.clock.Reached(n.HeldUntil))
+}
+
 // replacedByMuster reports whether Muster replaces a stale instance rather than a provider rollout. Where provider rollouts replace every
 // instance of another template and no others, they do that, and Muster does the rest; elsewhere a strategy takes all.
 func (v *classification) replacedByMuster(i *Instance) bool {
 	if v.in.t.RolloutOnTemplateChange {
 		return v.in.d.SkipModel || !v.otherTemplate(i)
 	}
-	return v.in.d.Strategy != nil || !v.in.t.ProviderRollout && v.restarted(i)
+	left := v.in.t.RolloutOfOtherTemplates && !v.in.d.SkipModel && v.otherTemplate(i)
+	if v.in.d.Strategy != nil && v.in.d.Strategy.OnDelete {
+		return v.restarted(i)
+	}
+	requested := v.restarted(i) || !v.otherTemplate(i)
+	return v.in.d.Strategy != nil || (!v.in.t.ProviderRollout || v.in.t.RolloutOfOtherTemplates) && requested && !left
 }
 
 // musterReplaces reports whether Muster replaces stale instances by a strategy or a restart.
 func (v *rollout) musterReplaces() bool {
-	return v.in.d.Strategy != nil || !v.in.t.ProviderRollout && v.in.d.Restart != nil
+	return v.in.d.Strategy != nil || (!v.in.t.ProviderRollout || v.in.t.RolloutOfOtherTemplates) && v.in.d.Restart != nil
 }
 
 // templateChanged is the reason of an instance whose template is not the wanted one.
@@ -229,7 +254,7 @@ func (v *classification) staleCause(i *Instance, causes map[string]*Cause) *Caus
 		return &v.in.d.Restart.Cause
 	}
 	if !changes {
-		return nil
+		return v.aged(i)
 	}
 	key := i.Template.Ref
 	if len(i.TemplateDiff) > 0 {

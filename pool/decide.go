@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // Decide returns the next step of a pool. It is pure: equal inputs give equal plans. It derives everything from what is observed now, so
@@ -23,7 +25,7 @@ func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	default:
 		p = planKeep(in)
 	}
-	p.Next = in.clock.next
+	p.Next = in.clock.Next()
 	return p
 }
 
@@ -95,7 +97,7 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	}
 	p.first(d, &Step{
 		Kind: CreateGroup, Size: size, Template: o.Latest().Ref,
-		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet: creating it with %s", t.Group, machines(size))},
+		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet: creating it with %s", t.Group, words.Machines(size))},
 	})
 	return p
 }
@@ -112,7 +114,7 @@ func FormerLeft(d Desired, o Observed) *Cause {
 	}
 	return &Cause{"FormerNodesReady", fmt.Sprintf(
 		"not created while Nodes of its former instances are Ready, because kubeadm join rejects the name of a Ready Node: %s. Look at the "+
-			"machine behind a Node that stays Ready", firstNames(o.FormerNodes))}
+			"machine behind a Node that stays Ready", words.First(o.FormerNodes))}
 }
 
 // CreatesGroup reports whether the plan for such an observation is to create the pool's group, or what it needs before it, now or once
@@ -180,14 +182,6 @@ func unknownTemplate(o Observed, t Traits) []Cause {
 		return o.Issues
 	}
 	return []Cause{{"TemplateUnknown", fmt.Sprintf("waiting for the inputs of the %s", t.Template)}}
-}
-
-// machines returns a count with its noun.
-func machines(n int) string {
-	if n == 1 {
-		return "1 machine"
-	}
-	return fmt.Sprintf("%d machines", n)
 }
 
 // ensurePrerequisitesStep creates what the group needs beside its template: before the group, and again if it was removed out of band.

@@ -70,7 +70,8 @@ func anInstance(id string) *rapid.Generator[Instance] {
 		case 3:
 			i.EnteringStandby = i.State != Terminating
 		}
-		if i.State == Terminating && rapid.Bool().Draw(t, "held") {
+		i.RemovalAssumed = i.State == Terminating && rapid.Bool().Draw(t, "assumed")
+		if i.State == Terminating && !i.RemovalAssumed && rapid.Bool().Draw(t, "held") {
 			i.LifecycleHook = &LifecycleHook{Since: now.Add(-time.Minute),
 				Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
 		}

@@ -86,17 +86,8 @@ func (v *inPlace) applyStep() *Step {
 
 // unresponsiveLast moves the instances to the end that a step of that kind has changed without effect.
 func (v *inputs) unresponsiveLast(kind StepKind, list []*member) {
-	tried := v.d.Unresponsive[kind]
-	slices.SortStableFunc(list, func(a, b *member) int {
-		switch {
-		case tried[a.ID] == tried[b.ID]:
-			return 0
-		case tried[a.ID]:
-			return 1
-		default:
-			return -1
-		}
-	})
+	tried, last := v.d.Unresponsive[kind], map[bool]int{true: 1}
+	slices.SortStableFunc(list, func(a, b *member) int { return last[tried[a.ID]] - last[tried[b.ID]] })
 }
 
 // decisions returns the decisions about instances that are changed and not replaced.

@@ -1,17 +1,14 @@
 package pool
 
-import "time"
+import (
+	"time"
 
-// clock is the moment of a decision. It records which later moment may change the decision.
-type clock struct {
-	now time.Time
-	// next is the earliest moment that was asked about and is still to come.
-	next time.Time
-}
+	"github.com/muster-project/muster/pool/clock"
+)
 
 // inputs are the arguments of one decision, with values derived from them alone.
 type inputs struct {
-	clock *clock
+	clock *clock.Clock
 	d     Desired
 	o     Observed
 	t     Traits
@@ -22,27 +19,13 @@ type inputs struct {
 }
 
 func newInputs(d Desired, o Observed, t Traits, now time.Time) *inputs {
-	v := &inputs{clock: &clock{now: now}, d: d, o: o, t: t, want: d.Replicas}
+	v := &inputs{clock: clock.At(now), d: d, o: o, t: t, want: d.Replicas}
 	if d.ReplicasManagedExternally && o.Group != nil {
 		v.want = max(0, o.Group.Size-o.Group.Surge)
 	}
 	v.surge, v.unavailable = v.limits()
 	return v
 }
-
-// reached reports whether a moment has come. It records the earliest one still to come, so that the plan can tell when to decide again.
-func (v *clock) reached(at time.Time) bool {
-	if !v.now.Before(at) {
-		return true
-	}
-	if v.next.IsZero() || at.Before(v.next) {
-		v.next = at
-	}
-	return false
-}
-
-// passed reports whether a moment is over.
-func (v *clock) passed(at time.Time) bool { return v.reached(at.Add(1)) }
 
 // limits returns the numbers of the strategy. A surge that can't be told from the size of an external autoscaler is 0; at least one
 // instance may then be unavailable, because nothing could be replaced otherwise.

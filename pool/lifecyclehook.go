@@ -85,7 +85,7 @@ func (v *classification) isReleasable(m *member) bool {
 		return v.removable(m.Instance)
 	}
 	since, timeout := m.LifecycleHook.Since, v.in.d.DrainTimeout
-	return timeout > 0 && v.in.clock.reached(since.Add(timeout)) && since.Before(v.in.clock.now)
+	return timeout > 0 && v.in.clock.Reached(since.Add(timeout)) && since.Before(v.in.clock.Now())
 }
 
 // renewStep extends the hooks of instances that are not drained, once half of a heartbeat has passed.
@@ -93,7 +93,7 @@ func (v *steps) renewStep() *Step {
 	var list []*member
 	for _, m := range v.fleet.held {
 		h := m.LifecycleHook
-		if !h.Until.IsZero() && h.Heartbeat > 0 && v.in.clock.passed(h.Until.Add(-h.Heartbeat/2)) && !v.fleet.isReleasable(m) {
+		if !h.Until.IsZero() && h.Heartbeat > 0 && v.in.clock.Passed(h.Until.Add(-h.Heartbeat/2)) && !v.fleet.isReleasable(m) {
 			list = append(list, m)
 		}
 	}

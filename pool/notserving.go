@@ -43,7 +43,7 @@ func (v *classification) notServing(i *Instance) *Cause {
 	}
 	deadline := cmp.Or(v.in.d.JoinDeadline, DefaultJoinDeadline)
 	made := provisioned(i)
-	late := func() bool { return !made.IsZero() && v.in.clock.passed(made.Add(deadline)) }
+	late := func() bool { return !made.IsZero() && v.in.clock.Passed(made.Add(deadline)) }
 	switch n := i.Node; {
 	case v.in.failed(i):
 		return &Cause{"Failed", "the instance failed"}
@@ -53,7 +53,7 @@ func (v *classification) notServing(i *Instance) *Cause {
 		return nil
 	case n.Joining() && late():
 		return &Cause{"NeverReady", fmt.Sprintf("its node %s has never been Ready", n.Name)}
-	case !n.Ready && !n.Joining() && v.in.clock.passed(n.ReadySince.Add(unreadyDeadline)):
+	case !n.Ready && !n.Joining() && v.in.clock.Passed(n.ReadySince.Add(unreadyDeadline)):
 		return &Cause{"Unready", fmt.Sprintf("its node %s is not Ready", n.Name)}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (v *classification) partitionSuspected() bool {
 	}
 	slices.SortFunc(turned, time.Time.Compare)
 	for last := many; last < len(turned); last++ {
-		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.in.clock.reached(turned[last].Add(partitionPatience)) {
+		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.in.clock.Reached(turned[last].Add(partitionPatience)) {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (v *classification) partitionSuspected() bool {
 func (v *classification) failedBackoff() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.reason == failedInstance && !servedBefore(m.Instance) && !v.in.clock.reached(born(m.Instance).Add(maxFailedBackoff)) {
+		if m.reason == failedInstance && !servedBefore(m.Instance) && !v.in.clock.Reached(born(m.Instance).Add(maxFailedBackoff)) {
 			young++
 		}
 	}
@@ -103,7 +103,7 @@ func (v *classification) failedBackoff() func(m *member) bool {
 		rest = max(rest, minFailedBackoff)
 	}
 	return func(m *member) bool {
-		return servedBefore(m.Instance) || v.in.clock.reached(born(m.Instance).Add(rest))
+		return servedBefore(m.Instance) || v.in.clock.Reached(born(m.Instance).Add(rest))
 	}
 }
 

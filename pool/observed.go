@@ -233,8 +233,8 @@ type Instance struct {
 	// Template is the template that it was launched from. Its Content is empty if it is unknown.
 	Template Template
 	State    InstanceState
-	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, and no read shows that yet: the cloud
-	// may have ignored it.
+	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, or may have, and no read shows that
+	// yet: the cloud may have ignored it.
 	RemovalAssumed bool
 	// CloudState is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
 	CloudState string
@@ -290,6 +290,9 @@ type Node struct {
 	ReadySince time.Time
 	// SkipRemediation is true if the user excluded the node from remediation (annotation cluster.x-k8s.io/skip-remediation).
 	SkipRemediation bool
+	// Held is true if a user keeps the machine from being replaced while it serves (annotation muster.dev/hold), HeldUntil its end, if any.
+	Held      bool
+	HeldUntil time.Time
 	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.
 	Cordoned bool
 	// Evictable predicts a drain that begins now. It is known only while instances are chosen: of nodes that others cordoned, and

@@ -70,7 +70,7 @@ const deleteBackoff = 5 * time.Minute
 // deleteMayRetry reports whether the back-off after a failed deletion of the group has ended.
 func (v *inputs) deleteMayRetry() bool {
 	failed := v.o.Group.DeleteFailedAt
-	return failed.IsZero() || v.clock.reached(failed.Add(deleteBackoff))
+	return failed.IsZero() || v.clock.Reached(failed.Add(deleteBackoff))
 }
 
 // recreateStep deletes a group that the cloud failed to create or to delete, so that it is created again: a restart was requested after its

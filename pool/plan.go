@@ -3,6 +3,8 @@ package pool
 import (
 	"fmt"
 	"time"
+
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // Plan is the result of a decision: at most one step, the instances to remove with their causes, and what is waited for or refused.
@@ -33,6 +35,8 @@ type Plan struct {
 	Budget Budget
 	// Rollout is the progress of the replacement of instances.
 	Rollout Rollout
+	// Progress is how far the waves are, with the record to keep for the next decision.
+	Progress rollouts.Verdict
 }
 
 // InstanceDecision is why one instance goes.
@@ -116,8 +120,8 @@ const (
 	Adopt StepKind = "Adopt"
 	// UpdateGroup sets the fields named in Fields to their specified values. It never changes the size.
 	UpdateGroup StepKind = "UpdateGroup"
-	// Resize sets the group's size to Size, never below the number of existing instances: instances to remove are named. If the group's own
-	// maximum is below Size, it is set to Size in the same call.
+	// Resize sets the group's size to Size, never below the number of existing instances: instances to remove are named, unless the cloud
+	// selects them (Traits.SelectsInstances). If the group's own maximum is below Size, it is set to Size in the same call.
 	Resize StepKind = "Resize"
 	// Drain cordons the nodes of the instances in Targets and evicts their pods.
 	Drain StepKind = "Drain"
@@ -278,11 +282,13 @@ func (v *status) countReplaced() int {
 
 // musterRollout returns state and cause of a rollout that Muster performs.
 func (v *status) musterRollout() (RolloutState, Cause) {
-	switch {
+	switch state, held := v.rollout.limits.heldBack(); {
 	case v.rollout.blocked != nil:
 		return v.rollout.state, *v.rollout.blocked
 	case v.in.outOfBounds() != nil:
 		return RolloutWaiting, *v.in.outOfBounds()
+	case held != nil:
+		return state, *held
 	default:
 		return RolloutInProgress, v.fleet.firstStale()
 	}
@@ -290,9 +296,15 @@ func (v *status) musterRollout() (RolloutState, Cause) {
 
 // cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs, for the cause that it has.
 func (v *status) cloudRollout(of Cause) (RolloutState, Cause) {
+	state, held := v.rollout.limits.heldBack()
 	switch waits := v.steps.rolloutWaits(); {
 	case v.in.d.rolloutHeld() != nil:
 		return RolloutPaused, *v.in.d.rolloutHeld()
+	case held != nil && !v.in.usesProviderRollout():
+		return state, *held
+	case !v.in.usesProviderRollout() && v.in.d.Strategy != nil:
+		return RolloutNone, Cause{"OnDelete", fmt.Sprintf("machines of an older %s stay until they are deleted (strategy OnDelete)",
+			v.in.t.Template)}
 	case !v.in.usesProviderRollout():
 		return RolloutNone, Cause{"NotReplaced",
 			fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.in.t.Template)}

@@ -1,6 +1,6 @@
 // Package pool is the domain of Muster: what a machine pool should be, what it is, and the one step that brings the two together. It
-// decides for every cloud, and it is pure: no clock, no random source, no I/O, and no import but the standard library, so that every rule
-// is a row in a table and every whole decision a property.
+// decides for every cloud, and it is pure: no clock, no random source, no I/O, and no import but the standard library and its own
+// parts, so that every rule is a row in a table and every whole decision a property.
 //
 // A decision is a pipeline of values. Each is made of those before it, which it names as its fields, and knows none of those after it:
 //
@@ -15,8 +15,11 @@
 package pool
 
 import (
+	"cmp"
 	"math"
 	"time"
+
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // Desired is the desired state of a pool: the specification of its object, translated once by the Kubernetes edge.
@@ -74,6 +77,9 @@ type Desired struct {
 	RolloutDisabled *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
+	// Limits are what policies allow now, Progress what Plan.Progress was when it was last recorded.
+	Limits   rollouts.Limits
+	Progress rollouts.Record
 	// MinReady is the time for which a node must have been Ready to count as available.
 	MinReady time.Duration
 	// JoinDeadline is the time after its launch from which an instance that was never Ready counts as not serving. Zero is
@@ -123,10 +129,7 @@ func (d Desired) MaxReplicas() int {
 
 // rolloutHeld returns why no stale instance is replaced now, or nil.
 func (d Desired) rolloutHeld() *Cause {
-	if d.RolloutPaused != nil {
-		return d.RolloutPaused
-	}
-	return d.RolloutDisabled
+	return cmp.Or(d.RolloutPaused, d.RolloutDisabled)
 }
 
 // minReplicas is the smallest number that they allow.
@@ -208,6 +211,9 @@ type Traits struct {
 	// RolloutOnTemplateChange is true if a provider rollout replaces instances of another template and no others, whatever the pool's
 	// strategy is. Muster replaces those that are stale for another reason (a restart). It implies ProviderRollout.
 	RolloutOnTemplateChange bool
+	// RolloutOfOtherTemplates is true if a provider rollout replaces instances of another template and no others, and a strategy replaces
+	// them in its place. Muster replaces those that are stale for another reason (a restart) in either case. It implies ProviderRollout.
+	RolloutOfOtherTemplates bool
 	// CanCancelRollout is false if a running provider rollout cannot be cancelled: it is waited for.
 	CanCancelRollout bool
 	// SupportsStandby is true if instances can be taken out of the group's count while they keep running. A rollout then surges without a
@@ -232,6 +238,11 @@ type Traits struct {
 	CanDeleteBusyGroup bool
 	// KeepsFailedInstances is true if failed instances stay until a client removes them. Otherwise the cloud replaces them.
 	KeepsFailedInstances bool
+	// SelectsInstances is true if the cloud selects the instances that go when the size is lowered, and drains them: none can be named.
+	// Nothing but a provider rollout replaces instances then.
+	SelectsInstances bool
+	// VersionFields and ImageFields name the fields, as Instance.TemplateDiff does, that set the version of Kubernetes and the machine image.
+	VersionFields, ImageFields []string
 	// LaunchesOnWrite is true if the cloud launches what a group lacks only as an answer to a write of the group, and leaves it short
 	// otherwise.
 	LaunchesOnWrite bool

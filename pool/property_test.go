@@ -306,7 +306,7 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Standby || i.DeletionRequested != nil ||
 			i.TerminationNotice != nil:
 			return target.ID + " is not there to stay"
-		case s.Kind == Apply && (len(i.InPlaceDrift) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
+		case s.Kind == Apply && (len(i.InPlaceDrift) == 0 || !i.Template.Same(o.Wanted)):
 			return target.ID + " would be changed in more than what is meant"
 		case s.Kind == Apply && i.Updating:
 			return target.ID + " is being changed"
@@ -427,10 +427,15 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		return ""
 	}
 	n, surge, _ := wanted(d, o, tr)
-	counted := 0
+	counted, assumed := 0, 0
 	for _, i := range alive(o) {
 		if !i.Standby {
 			counted++
+		}
+	}
+	for _, i := range o.Instances {
+		if i.RemovalAssumed {
+			assumed++
 		}
 	}
 	switch {
@@ -445,6 +450,8 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		return "the cloud could not bring them a moment ago"
 	case s.Size < counted && s.Size < d.MaxReplicas():
 		return "the cloud would choose machines by itself"
+	case s.Size < o.Group.Size && s.Size < counted+assumed:
+		return "the cloud would choose machines by itself if a removal was lost"
 	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.MaxReplicas(), o.Group.Max)+surge && !d.ReplicasManagedExternally ||
 		s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)

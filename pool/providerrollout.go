@@ -182,19 +182,19 @@ const listingDelay = time.Minute
 // fromDeletedVersion reports whether the group and the rollout launch from a version that was deleted.
 func (v *inputs) fromDeletedVersion(r *ProviderRollout) bool {
 	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) &&
-		v.clock.reached(r.Started.Add(listingDelay))
+		v.clock.Reached(r.Started.Add(listingDelay))
 }
 
 // launchesDeletedVersion reports whether the group launches from a version that was deleted while a rollout replaces instances with
 // whatever the group launches: the rollout decides about no template, and waits for instances that can't be launched.
 func (v *inputs) launchesDeletedVersion() bool {
 	r := v.o.ProviderRollout
-	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.clock.reached(r.Started.Add(listingDelay))
+	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.clock.Reached(r.Started.Add(listingDelay))
 }
 
 // rolloutWaits returns why a provider rollout is not started now, or nil.
 func (v *steps) rolloutWaits() *Cause {
-	switch {
+	switch held := Cause(v.rollout.limits.HoldsRoll()); {
 	case v.in.d.rolloutHeld() != nil:
 		return v.in.d.rolloutHeld()
 	case v.in.outOfBounds() != nil:
@@ -209,6 +209,8 @@ func (v *steps) rolloutWaits() *Cause {
 		return v.rollout.waitsForDrains()
 	case v.rollout.halted() != nil:
 		return v.rollout.halted()
+	case held != Cause{}:
+		return &held
 	}
 	return v.rollout.rolloutInBackoff()
 }
@@ -245,7 +247,7 @@ func (v *inputs) templateNotReady() bool {
 func (v *rollout) rolloutInBackoff() *Cause {
 	roll := v.in.o.ProviderRollout
 	if roll == nil || !roll.Template.Same(v.in.o.Wanted) || v.in.restartedSince(roll) ||
-		v.in.clock.reached(roll.Ended.Add(rolloutBackoff(roll))) {
+		v.in.clock.Reached(roll.Ended.Add(rolloutBackoff(roll))) {
 		return nil
 	}
 	return &Cause{providerRolloutFailed, fmt.Sprintf("the rollout of the %s to %s ended as %s, retrying after a pause%s",

@@ -55,14 +55,14 @@ func (v *classification) isUnhealthy(i *Instance, after time.Duration) bool {
 	case n == nil || n.Joining():
 		return v.missedJoinDeadline(i)
 	default:
-		return v.in.clock.passed(n.ReadySince.Add(after))
+		return v.in.clock.Passed(n.ReadySince.Add(after))
 	}
 }
 
 // missedJoinDeadline reports whether the join deadline of an instance has passed.
 func (v *classification) missedJoinDeadline(i *Instance) bool {
 	made := provisioned(i)
-	return !made.IsZero() && v.in.clock.passed(made.Add(cmp.Or(v.in.d.JoinDeadline, DefaultJoinDeadline)))
+	return !made.IsZero() && v.in.clock.Passed(made.Add(cmp.Or(v.in.d.JoinDeadline, DefaultJoinDeadline)))
 }
 
 // remediated reports whether an unhealthy instance goes for its health: no rollout would replace it anyway.

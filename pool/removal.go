@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/order"
+	"github.com/muster-project/muster/pool/words"
 )
 
 // drainMayStart reports whether a selected member may be drained. A started drain continues; while the cloud operates on the group, no
@@ -18,7 +21,7 @@ func (v *steps) removeStep() *Step {
 	asides, counted := v.ready()
 	lower := v.budget.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
-		list, more := cut(list, lowest(v.in.t.RemoveBatch, maxHeld))
+		list, more := cut(list, order.Lowest(v.in.t.RemoveBatch, maxHeld))
 		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.in.surgeIn(v.in.o.Group.Size), More: more ||
 			lower > 0}
 	}
@@ -76,16 +79,6 @@ func cut(list []*member, limit int) (now []*member, more bool) {
 	return list, false
 }
 
-// lowest returns the lowest of some limits, of which zero is none.
-func lowest(limits ...int) (least int) {
-	for _, limit := range limits {
-		if limit > 0 && (least == 0 || limit < least) {
-			least = limit
-		}
-	}
-	return least
-}
-
 // undrainStep uncordons nodes that Muster was draining and that are wanted again. While the group has more instances than its size, as
 // between a removal and its effect, the cloud is about to terminate some: the drained ones stay drained.
 func (v *steps) undrainStep() *Step {
@@ -107,7 +100,7 @@ func (v *steps) undrainStep() *Step {
 		target := instanceRef(m)
 		target.Cause = Cause{"StillWanted", "the pool wants the instance again"}
 		if m.passedOver {
-			target.Cause = Cause{DrainBlocked, "another instance goes in its place, because its drain is blocked by " + firstNames(m.Node.Blocked)}
+			target.Cause = Cause{DrainBlocked, "another instance goes in its place, because its drain is blocked by " + words.First(m.Node.Blocked)}
 		}
 		s.Targets = append(s.Targets, target)
 	}
@@ -217,7 +210,7 @@ func (v *classification) removable(i *Instance) bool {
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
 	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
-		return v.in.clock.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
+		return v.in.clock.Reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
 	default:
 		return false
 	}
@@ -229,7 +222,7 @@ func (v *steps) standbyStep() *Step {
 		return nil
 	}
 	room := v.in.surge - v.fleet.inStandby - max(0, max(v.in.o.Group.Size, v.fleet.counted)-v.in.want)
-	room -= v.standbyUnseen()
+	room = min(room-v.standbyUnseen(), v.fleet.requested+v.rollout.limits.Begins)
 	var list []*member
 	for _, m := range v.selection.queue {
 		if len(list) < room && v.rollout.needsSuccessor(m) {
@@ -239,9 +232,9 @@ func (v *steps) standbyStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	list, more := cut(list, lowest(v.in.t.RemoveBatch, v.in.t.StandbyBatch))
+	list, more := cut(list, order.Lowest(v.in.t.RemoveBatch, v.in.t.StandbyBatch))
 	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
-		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)),
+		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", words.Machines(len(list)),
 			v.in.want)}}
 }
 
@@ -260,7 +253,7 @@ func (v *steps) standbyUnseen() int {
 			entering++
 		case m.isDraining():
 			drains++
-			if !v.in.clock.reached(m.Node.DrainStarted.Add(standbyDelay)) {
+			if !v.in.clock.Reached(m.Node.DrainStarted.Add(standbyDelay)) {
 				recent++
 			}
 		}

@@ -3,11 +3,12 @@ package pool
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/pool/order"
 )
 
 // selection is the instances whose turn it is to go: the members that are selected.
@@ -69,17 +70,30 @@ func (v *selection) selectByTurn() {
 	if v.in.d.NoDrain != nil {
 		free = math.MaxInt
 	}
+	begins := v.rollout.limits.Begins
 	for _, turn := range turns {
 		for _, m := range v.queue {
 			if free <= 0 {
 				return
 			}
-			if !m.selected && m.lowersAvailable() && turn(m) && v.rollout.reasonHolds(m) && (m.reason != stale || m.Marked || !v.marked) {
-				m.selected = true
-				free--
+			if m.selected || !turn(m) || !v.mayGo(m, begins) {
+				continue
+			}
+			m.selected = true
+			free--
+			if m.reason == stale && !m.inRollout.Begun {
+				begins--
 			}
 		}
 	}
+}
+
+// mayGo reports whether a serving member may go for its reason while so many replacements may begin.
+func (v *selection) mayGo(m *member, begins int) bool {
+	if !m.lowersAvailable() || !v.rollout.reasonHolds(m) {
+		return false
+	}
+	return m.reason != stale || (m.Marked || !v.marked) && (m.inRollout.Begun || begins > 0)
 }
 
 // turns are the reasons for which serving machines go, most important first.
@@ -241,7 +255,7 @@ func (v *selection) ordered() []*member {
 		zones[n]++
 		m.rank, m.born = v.rank(m), born(m.Instance)
 		if v.in.d.DeletePolicy == Random {
-			m.hash = shuffle(v.in.d.Seed + "/" + m.ID)
+			m.hash = order.Shuffle(v.in.d.Seed + "/" + m.ID)
 		}
 	}
 	list := slices.Clone(v.fleet.members)
@@ -260,7 +274,7 @@ func (v *selection) ordered() []*member {
 		if equals < 0 {
 			equals = len(list)
 		}
-		out = append(out, balanced(list[:equals], zones)...)
+		out = append(out, order.Balanced(list[:equals], zones, func(m *member) int { return m.zone })...)
 		list = list[equals:]
 	}
 	return out
@@ -272,6 +286,9 @@ func (v *selection) rank(m *member) int {
 		if holds(v, m) {
 			return k
 		}
+	}
+	if m.held {
+		return len(ranks) + 1
 	}
 	return len(ranks)
 }
@@ -304,16 +321,6 @@ func provisioned(i *Instance) time.Time {
 	return i.Renewed
 }
 
-// shuffle is a stable random order. The hash alone leaves IDs that differ in their last digit in line, so that its halves
-// are mixed once more.
-func shuffle(id string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id))
-	sum := h.Sum64()
-	sum = (sum ^ sum>>32) * 0x9e3779b97f4a7c15
-	return sum ^ sum>>29
-}
-
 // ranks order members by the cost of their removal. The first that holds is the rank of a member.
 var ranks = []func(v *selection, m *member) bool{
 	func(_ *selection, m *member) bool { return m.reason == deletionRequested },
@@ -331,30 +338,5 @@ var ranks = []func(v *selection, m *member) bool{
 	func(v *selection, m *member) bool { return v.rollout.replaces(m) },
 	func(_ *selection, m *member) bool { return m.Node == nil },
 	func(_ *selection, m *member) bool { return !m.isReady() },
-	func(_ *selection, m *member) bool { return m.reason == stale },
-}
-
-// balanced puts a list that stands in the order of preference into an order that takes each from the zone that holds the
-// most then, and counts the zones down.
-func balanced(list []*member, zones []int) []*member {
-	queues := make([][]int, len(zones))
-	for k, m := range list {
-		queues[m.zone] = append(queues[m.zone], k)
-	}
-	out := make([]*member, 0, len(list))
-	for range len(list) {
-		best := -1
-		for zone, queue := range queues {
-			if len(queue) == 0 {
-				continue
-			}
-			if best < 0 || zones[zone] > zones[best] || zones[zone] == zones[best] && queue[0] < queues[best][0] {
-				best = zone
-			}
-		}
-		out = append(out, list[queues[best][0]])
-		queues[best] = queues[best][1:]
-		zones[best]--
-	}
-	return out
+	func(_ *selection, m *member) bool { return m.reason == stale && !m.held },
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // status derives the report of a plan: everything but its step.
@@ -24,7 +26,7 @@ func newStatus(s *steps) *status {
 // report returns the plan without a step.
 func (v *status) report() Plan {
 	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlace.decisions(), Forecast: v.forecast(),
-		Budget: v.budgetReport(), Rollout: v.rolloutReport()}
+		Budget: v.budgetReport(), Rollout: v.rolloutReport(), Progress: v.rollout.limits.Verdict}
 	for _, m := range v.selection.undecided {
 		p.Undecided = append(p.Undecided, m.ID)
 	}
@@ -65,7 +67,7 @@ func (v *classification) firstStale() Cause {
 			n++
 		}
 	}
-	c.Message = fmt.Sprintf("%d of %s to replace: %s", n, machines(len(v.members)), c.Message)
+	c.Message = fmt.Sprintf("%d of %s to replace: %s", n, words.Machines(len(v.members)), c.Message)
 	return c
 }
 
@@ -137,7 +139,7 @@ func (v *status) removalsWait() []Cause {
 		return nil
 	}
 	text := fmt.Sprintf("removal of %s waits until more than %d of %d machines are available, now %d are; %s %s",
-		firstAndMore(first.ID, n), v.in.floor(), v.in.want, v.fleet.available, awaited.ID, missing)
+		words.FirstAndMore(first.ID, n), v.in.floor(), v.in.want, v.fleet.available, awaited.ID, missing)
 	if first.reason == surplus {
 		text += " and is removed instead if it stays so"
 	}
@@ -202,20 +204,14 @@ func (v *status) missing(m *member) string {
 	}
 }
 
-// firstAndMore names the first of n.
-func firstAndMore(first string, n int) string {
-	if n > 1 {
-		return fmt.Sprintf("%s and %d more", first, n-1)
-	}
-	return first
-}
-
 // rolloutWaiting returns why a rollout does not continue.
 func (v *status) rolloutWaiting() []Cause {
-	switch {
+	switch held := v.heldBack(); {
 	case v.rollout.blocked != nil && !v.rollout.cloudFirst() && v.fleet.toReplace+v.fleet.inStandby > 0 &&
 		v.rollout.state != RolloutNone && !v.in.o.NodesUnknown:
 		return []Cause{*v.rollout.blocked}
+	case held != nil:
+		return held
 	case v.in.providerRolloutRuns():
 		return []Cause{v.steps.providerRolloutProgress()}
 	case v.hasProviderRollout() && !v.in.o.NodesUnknown && v.steps.rolloutWaits() != nil:
@@ -262,11 +258,11 @@ func (v *status) stranded() []Cause {
 		return []Cause{{replicasManagedExternally,
 			fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally, and a surge of the %s can't be told from them: delete "+
 				"the machine",
-				firstNames(names), first.Message, v.in.t.Group)}}
+				words.First(names), first.Message, v.in.t.Group)}}
 	}
 	return []Cause{{replicasManagedExternally,
 		fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
-			firstNames(names), first.Message, v.in.surgeField())}}
+			words.First(names), first.Message, v.in.surgeField())}}
 }
 
 // waitForTurn returns that instances wait until others are available.
@@ -280,7 +276,8 @@ func (v *status) waitForTurn() []Cause {
 	if n == 0 || v.fleet.available > v.in.floor() {
 		return nil
 	}
-	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.in.floor(),
+	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", words.Machines(n),
+		v.in.floor(),
 		v.in.want, v.fleet.available)}}
 }
 
@@ -305,13 +302,14 @@ func (v *status) launching() []Cause {
 		out = append(out, *late)
 	}
 	if n := pending + missing; n > 0 {
-		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
+		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", words.Machines(n))})
 	}
 	if failed > 0 && (!v.in.t.KeepsFailedInstances || !v.rollout.removalIsLost()) {
-		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
+		out = append(out, Cause{"InstancesFailed", words.Machines(failed) + " failed and will be replaced"})
 	}
 	if serving > 0 {
-		out = append(out, Cause{"FailedServing", "left alone: the cloud reports " + machines(serving) + " as failed, and the nodes are Ready"})
+		out = append(out, Cause{"FailedServing", "left alone: the cloud reports " + words.Machines(serving) +
+			" as failed, and the nodes are Ready"})
 	}
 	return out
 }
@@ -323,7 +321,7 @@ func (v *status) failedLeft() []Cause {
 		return nil
 	}
 	return []Cause{{"FailedLeft", fmt.Sprintf("%s failed, and the %s leaves them as they are: start or delete %s in the cloud, or change %s",
-		machines(len(left)), v.in.t.Group, firstNames(left), v.in.o.Group.LeavesFailed)}}
+		words.Machines(len(left)), v.in.t.Group, words.First(left), v.in.o.Group.LeavesFailed)}}
 }
 
 // leftFailed returns the failed instances that the group leaves as they are and that no rule replaces.
@@ -386,14 +384,14 @@ func (v *status) joining() []Cause {
 	}
 	var out []Cause
 	if unjoined > 0 {
-		text := fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))
+		text := fmt.Sprintf("waiting for %s to join the cluster", words.Machines(unjoined))
 		if stuck := v.withoutNode(); len(stuck) > 0 {
-			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", firstNames(stuck), v.in.d.RemediationHint)
+			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", words.First(stuck), v.in.d.RemediationHint)
 		}
 		out = append(out, Cause{"NodesJoining", text})
 	}
 	if unready > 0 {
-		out = append(out, Cause{"NodesNotReady", fmt.Sprintf("waiting for the nodes of %s to be Ready", machines(unready))})
+		out = append(out, Cause{"NodesNotReady", fmt.Sprintf("waiting for the nodes of %s to be Ready", words.Machines(unready))})
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package pool
 import (
 	"fmt"
 	"time"
+
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // IntOrPercent is a number of machines, or a share of them.
@@ -33,6 +35,11 @@ type Strategy struct {
 	MaxSurge IntOrPercent
 	// MaxUnavailable is the number of wanted machines that may be missing, at most all of them. A percentage rounds down.
 	MaxUnavailable IntOrPercent
+	// Waves are cumulative numbers of machines after each of which a rollout rests for the Soak; percentages round up. None is one wave.
+	Waves []IntOrPercent
+	Soak  rollouts.Soak
+	// OnDelete is true if stale instances stay until a user deletes them or requests a restart (strategy type OnDelete).
+	OnDelete bool
 	// SurgeField and UnavailableField name the object's fields, for messages.
 	SurgeField, UnavailableField string
 }

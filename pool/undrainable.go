@@ -82,8 +82,8 @@ func (v *selection) drainBlocked(m *member) bool {
 		return false
 	}
 	if !m.isDraining() {
-		return !m.Node.DrainAbandoned.IsZero() && !v.in.clock.reached(m.Node.DrainAbandoned.Add(abandonedFor))
+		return !m.Node.DrainAbandoned.IsZero() && !v.in.clock.Reached(m.Node.DrainAbandoned.Add(abandonedFor))
 	}
 	n := m.Node
-	return n.Remaining > 0 && len(n.Blocked) >= n.Remaining && v.in.clock.reached(n.DrainStarted.Add(blockedDrainLimit))
+	return n.Remaining > 0 && len(n.Blocked) >= n.Remaining && v.in.clock.Reached(n.DrainStarted.Add(blockedDrainLimit))
 }

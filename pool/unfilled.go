@@ -3,6 +3,8 @@ package pool
 import (
 	"fmt"
 	"time"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 const (
@@ -19,7 +21,7 @@ const Unfilled = "Unfilled"
 
 // unfilledFor reports whether the group has rested with fewer instances than its size for so long.
 func (v *inputs) unfilledFor(long time.Duration) bool {
-	return !v.o.UnfilledSince.IsZero() && v.o.Unfilled() > 0 && v.clock.reached(v.o.UnfilledSince.Add(long))
+	return !v.o.UnfilledSince.IsZero() && v.o.Unfilled() > 0 && v.clock.Reached(v.o.UnfilledSince.Add(long))
 }
 
 // refillStep requests the size of a group once more that rests with fewer instances, where the cloud launches them with a write only.
@@ -30,7 +32,7 @@ func (v *budget) refillStep() *Step {
 		return nil
 	}
 	return &Step{Kind: Resize, Size: size, Cause: Cause{Unfilled, fmt.Sprintf(
-		"the %s rests with %s and a size of %d: requesting the size again", v.in.t.Group, machines(size-v.in.o.Unfilled()), size)}}
+		"the %s rests with %s and a size of %d: requesting the size again", v.in.t.Group, words.Machines(size-v.in.o.Unfilled()), size)}}
 }
 
 // launchOverdue returns that instances which the group lacks have not been launched in time, or nil.
@@ -41,5 +43,5 @@ func (v *status) launchOverdue() *Cause {
 	group := v.in.t.Group
 	return &Cause{"LaunchOverdue", fmt.Sprintf(
 		"the cloud has not launched %s that the %s lacks, and does not report why: look at the %s in the cloud",
-		machines(v.in.o.Unfilled()), group, group)}
+		words.Machines(v.in.o.Unfilled()), group, group)}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/muster-project/muster/providers/gates"
 )
 
-// Provider is what the manager runs for one cloud.
+// Provider describes the parts of the manager for one cloud.
 type Provider struct {
 	// Name of the cloud in options, as its folder is called: aws. Title is its name for users.
 	Name, Title string
@@ -37,13 +37,13 @@ type Provider struct {
 	Hooks     []webhook.Hook
 	Converted []string
 	Gates     []gates.Gate
-	// Connect makes the clients of the cloud, once for a manager, and what works with them. Nothing is asked of the cloud.
+	// Connect creates the clients of the cloud, once for a manager, and the controllers that use them. It does not call the cloud.
 	Connect func(Environment) (*Connection, error)
-	// Existing is the provider whose manager can run the same kinds; it must not run them beside Muster.
+	// Existing is the provider whose manager can run the same kinds; it must not run them at the same time as Muster.
 	Existing Existing
-	// Identities follow what the clusters of this cloud name as their identity.
+	// Identities resolves the identities that the clusters of this cloud reference.
 	Identities Identities
-	// Permissions makes the document of what the credentials must allow, for one run of a command.
+	// Permissions creates, for one run of a command, the document with the permissions that the credentials need.
 	Permissions func() Permissions
 }
 
@@ -60,7 +60,7 @@ type Existing struct {
 	ManagedGate, ManagedVariable string
 }
 
-// Identities find out whether the identity of a cluster can be used.
+// Identities checks whether the identity of a cluster can be used.
 type Identities struct {
 	// Clusters are the kinds of objects that name an identity.
 	Clusters []schema.GroupKind
@@ -69,19 +69,19 @@ type Identities struct {
 	Check func(ctx context.Context, by identity.Referrer, from *identity.Credentials) (string, error)
 }
 
-// Controller is a controller that can be switched by its name.
+// Controller is a controller that can be enabled by its name.
 type Controller struct {
 	Name string
-	// Objects are what it works on, in the plural, for the help of the flag that sets how many at a time. Without it there is no
-	// such flag, and one worker.
+	// Objects names the controller's objects, in the plural, for the help text of the flag that sets its concurrency. If it is empty there
+	// is no such flag, and one worker.
 	Objects string
-	// Gate switches it; nil if no gate does.
+	// Gate is the feature gate that enables the controller; nil if it has none.
 	Gate *gates.Gate
 	// Kind of its objects, in the version that it reads. It is not set up where that is not served; empty if nothing of Muster's need be.
 	Kind schema.GroupVersionKind
 }
 
-// Environment is what a manager gives a provider.
+// Environment holds the manager's parts that a provider uses.
 type Environment struct {
 	// Manager is nil if pools are only planned for.
 	Manager ctrl.Manager
@@ -93,7 +93,7 @@ type Environment struct {
 	Tracer  oteltrace.Tracer
 }
 
-// Hook is told about every request to the cloud.
+// Hook returns the hook that observes every request to the cloud.
 func (e Environment) Hook() wire.Hook {
 	if e.Metrics == nil {
 		return nil
@@ -101,10 +101,10 @@ func (e Environment) Hook() wire.Hook {
 	return e.Metrics
 }
 
-// Around is told about the beginning of every request to the cloud.
+// Around returns the hook that observes the start of every request to the cloud.
 func (e Environment) Around() wire.Around { return trace.Requests(e.Tracer) }
 
-// Connection is what works with one provider's clients.
+// Connection holds the controllers and planners that use one provider's clients.
 type Connection struct {
 	// Setups add the controllers to the manager, by name.
 	Setups map[string]Setup

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"sync"
@@ -144,8 +145,26 @@ type Request struct {
 // Launch is what faults of machines are matched against.
 type Launch struct {
 	Zone, Type, Group string
-	// Existing counts the machines that a rule matches, for NoCapacity.
-	Existing func(Fault) int
+	// Existing are the machines that take up capacity, for NoCapacity.
+	Existing iter.Seq[Launch]
+}
+
+// full reports whether as many machines exist as a rule of NoCapacity allows.
+func (l Launch) full(x Fault) bool {
+	n := 0
+	if l.Existing != nil && x.Limit > 0 {
+		for one := range l.Existing {
+			if x.launches(one) {
+				n++
+			}
+		}
+	}
+	return n >= x.Limit
+}
+
+// launches reports whether a rule matches a machine.
+func (f Fault) launches(l Launch) bool {
+	return matches(f.Zone, l.Zone) && matches(f.Type, l.Type) && matches(f.Group, l.Group)
 }
 
 // Faults is the set of rules in force.
@@ -220,13 +239,7 @@ func (f *Faults) ForRequest(r Request) []Fault {
 // ForLaunch are the faults to play on a machine that is being launched, at most one of each kind.
 func (f *Faults) ForLaunch(l Launch) []Fault {
 	return f.play(func(x Fault) bool {
-		if !slices.Contains(machineKinds, x.Kind) {
-			return false
-		}
-		if x.Kind == NoCapacity && l.Existing != nil && l.Existing(x) < x.Limit {
-			return false
-		}
-		return matches(x.Zone, l.Zone) && matches(x.Type, l.Type) && matches(x.Group, l.Group)
+		return slices.Contains(machineKinds, x.Kind) && x.launches(l) && (x.Kind != NoCapacity || l.full(x))
 	})
 }
 

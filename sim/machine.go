@@ -8,7 +8,7 @@ type Machine struct {
 	// Cloud and Region that it runs in, Zone within the region as the cloud's metadata service names it: "eu-west-1a" on AWS, "1"
 	// on Azure, where a machine that is in no zone has none.
 	Cloud, Region, Zone string
-	// FaultDomain is the rack group that Azure counts from "0"; empty where the cloud has none or does not tell.
+	// FaultDomain is the rack group that Azure counts from "0" and Oracle Cloud names; empty where the cloud has none or does not tell.
 	FaultDomain string
 	// ID is the cloud's instance ID, ProviderID what its kubelet reports as spec.providerID.
 	ID, ProviderID string

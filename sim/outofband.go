@@ -34,6 +34,12 @@ type GroupBehavior struct {
 	RecordsRollouts bool
 	// Bootstraps is true if the cloud gives machines what they need to join a cluster: they boot without user data too.
 	Bootstraps bool
+	// HoldsOnce is true if a hook holds an instance for a fixed time, which no client can extend.
+	HoldsOnce bool
+	// RemovesUnheld is true if no hook holds an instance whose removal a client has requested by its ID.
+	RemovesUnheld bool
+	// HidesCreationTimes is true if the cloud does not show when an instance was created.
+	HidesCreationTimes bool
 }
 
 // Action is an out-of-band change of a cloud: by its console or by another tool.

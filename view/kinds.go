@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -40,21 +41,51 @@ func KnownKind(typed string) bool {
 // shortNames returns the short names of each kind, as the embedded definitions declare them.
 var shortNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
+	for _, r := range Resources() {
+		names[r.Kind] = r.ShortNames
+	}
+	return names
+})
+
+// Resource is a kind of Muster's or Cluster API's, as its embedded definition declares it.
+type Resource struct {
+	schema.GroupVersionResource
+	Kind       string
+	ShortNames []string
+}
+
+// storageVersion matches the version of a definition that objects are stored in. The fields of a version are indented by four blanks, and
+// the version's name comes before its schema.
+var storageVersion = regexp.MustCompile(`(?s)\n    name: (\w+)\n.*?\n    storage: (true|false)`)
+
+// Resources returns all kinds, ordered by group and plural. The version of a kind is its storage version.
+var Resources = sync.OnceValue(func() []Resource {
+	var list []Resource
 	files, _ := fs.Glob(crd.Files, "*.yaml") // the pattern is valid, which is the only error
 	for _, file := range files {
 		text, _ := crd.Files.ReadFile(file) // embedded, and listed just now
-		head, _, _ := bytes.Cut(text, []byte("\n  versions:"))
+		head, versions, _ := bytes.Cut(text, []byte("\n  versions:"))
 		var d struct {
 			Spec struct {
+				Group string `json:"group"`
 				Names struct {
 					Kind       string   `json:"kind"`
+					Plural     string   `json:"plural"`
 					ShortNames []string `json:"shortNames"`
 				} `json:"names"`
 			} `json:"spec"`
 		}
-		if err := yaml.Unmarshal(head, &d); err == nil { // api/crd holds by a test that every definition can be read
-			names[d.Spec.Names.Kind] = d.Spec.Names.ShortNames
+		if err := yaml.Unmarshal(head, &d); err != nil { // api/crd holds by a test that every definition can be read
+			continue
 		}
+		r := Resource{Kind: d.Spec.Names.Kind, ShortNames: d.Spec.Names.ShortNames}
+		r.Group, r.Resource = d.Spec.Group, d.Spec.Names.Plural
+		for _, version := range storageVersion.FindAllSubmatch(versions, -1) {
+			if string(version[2]) == "true" {
+				r.Version = string(version[1])
+			}
+		}
+		list = append(list, r)
 	}
-	return names
+	return list
 })

@@ -1,4 +1,4 @@
-// Package view shows what is, and changes nothing: the table of machine pools, live or once.
+// Package view shows the state of machine pools, live or once, and changes nothing.
 package view
 
 import (
@@ -15,21 +15,38 @@ import (
 // readyCondition is the summary that every infrastructure kind sets.
 const readyCondition = "Ready"
 
-// Pool is one row of the table. A count that is nil is unknown.
+// Pool is one row of the table, and one line of the page. A count that is nil is unknown.
 type Pool struct {
-	Namespace, Name, Cluster string
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Cluster   string `json:"cluster"`
+	// Infrastructure is the infrastructure object, which may not exist.
+	Infrastructure Reference `json:"infrastructure"`
 
-	Desired, Current, Ready, UpToDate *int32
+	Desired  *int32 `json:"desired,omitempty"`
+	Current  *int32 `json:"current,omitempty"`
+	Ready    *int32 `json:"ready,omitempty"`
+	UpToDate *int32 `json:"upToDate,omitempty"`
 	// State is the pool's state in one word.
-	State string
-	// Message is the sentence that says most about the pool now: why it is not ready, or that it is.
-	Message string
+	State string `json:"state"`
+	// Level classifies the state.
+	Level Level `json:"level"`
+	// Message is the most important sentence about the pool's state: why it is not ready, or that it is.
+	Message string `json:"message,omitempty"`
 	// Problems are the conditions that should be true and are not, each as "object: type: message".
-	Problems []string
-	Created  time.Time
+	Problems []string  `json:"problems,omitempty"`
+	Created  time.Time `json:"created,omitzero"`
+	// Since is the time of the last change of the condition that Message is of; zero if there is none.
+	Since time.Time `json:"since,omitzero"`
 	// Settled is true if every machine that the pool asks for is Ready, that there are no others, and that this was
 	// observed for what the pool asks for now.
-	Settled bool
+	Settled bool `json:"settled"`
+}
+
+// Reference names an object of the pool's namespace.
+type Reference struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 // PoolOf reads a pool from its object and its infrastructure object, which is nil as long as there is none.
@@ -42,16 +59,21 @@ func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
 		UpToDate: first(mp.Status.UpToDateReplicas, count(infra, "upToDateReplicas")),
 		State:    state(mp, infra),
 	}
+	ref := mp.Spec.Template.Spec.InfrastructureRef
+	p.Infrastructure = Reference{Kind: ref.Kind, Name: ref.Name}
 	theirs := Conditions(infra)
 	cause := Cause(infra)
-	p.Message = message(mp, theirs, cause)
+	if c := summary(mp, theirs, cause); c != nil {
+		p.Message, p.Since = OneLine(c.Message), c.LastTransitionTime.Time
+	}
 	p.Problems = problems(mp, infra, theirs)
 	p.Settled = mp.DeletionTimestamp.IsZero() && mp.Status.ObservedGeneration == mp.Generation &&
 		equal(p.Desired, p.Current) && equal(p.Desired, p.Ready) && cause == nil
+	p.Level = level(mp, p, infra != nil, cause)
 	return p
 }
 
-// Line is the pool in one line, for outputs that can't be redrawn.
+// Line returns the pool in one line, for outputs that can't be redrawn.
 func (p Pool) Line() string {
 	line := fmt.Sprintf("%s/%s: %s ready, %s up to date", p.Namespace, p.Name, p.Readiness(), number(p.UpToDate))
 	if p.State != "" {
@@ -63,10 +85,10 @@ func (p Pool) Line() string {
 	return line
 }
 
-// Readiness is how many are ready of how many are wanted.
+// Readiness returns the numbers of Ready and desired machines, as in 2/3.
 func (p Pool) Readiness() string { return number(p.Ready) + "/" + number(p.Desired) }
 
-// state prefers the infrastructure's own word, which knows more than the core object's phase.
+// state returns the state of the infrastructure object if it has one, because that is more specific than the phase of the core object.
 func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
 	if infra != nil {
 		if s, _, _ := unstructured.NestedString(infra.Object, "status", "state"); s != "" {
@@ -79,8 +101,8 @@ func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
 // stateError is the state of a pool that does not go on by itself.
 const stateError = "Error"
 
-// Cause returns the condition that says what is wrong with a pool's infrastructure object: Ready where that is not True, else, of an object
-// in the state Error, the first that is not True, or Ready with the state. It is nil if nothing is wrong.
+// Cause returns the condition that explains the failure of a pool's infrastructure object: Ready if that is not True, else, for an object
+// in the state Error, the first that is not True, or Ready with the state. It is nil for an object without failure.
 func Cause(infra *unstructured.Unstructured) *metav1.Condition {
 	if infra == nil {
 		return nil
@@ -108,34 +130,34 @@ func Cause(infra *unstructured.Unstructured) *metav1.Condition {
 // summed are the conditions that Ready sums up.
 var summed = []string{"GroupReady", "TemplateReady", "PrerequisitesReady", "UpToDate", "InstancesReady"}
 
-// message picks the one sentence: how deletion goes, else why there is no bootstrap data (everything else waits for it),
-// else what is wrong with the infrastructure, else its summary, else what the core object says.
-func message(mp *clusterv1.MachinePool, theirs []metav1.Condition, cause *metav1.Condition) string {
+// summary selects the condition whose sentence is shown, in this order: the progress of deletion, the reason for missing bootstrap data
+// (everything else waits for it), the failure of the infrastructure, its summary, the one of the core object.
+func summary(mp *clusterv1.MachinePool, theirs []metav1.Condition, cause *metav1.Condition) *metav1.Condition {
 	own := mp.Status.Conditions
 	if !mp.DeletionTimestamp.IsZero() {
-		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition),
+		return firstWithMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition),
 			meta.FindStatusCondition(own, clusterv1.DeletingCondition))
 	}
 	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse &&
 		c.Message != "" {
-		return OneLine(c.Message)
+		return c
 	}
-	return firstMessage(cause, meta.FindStatusCondition(theirs, readyCondition),
+	return firstWithMessage(cause, meta.FindStatusCondition(theirs, readyCondition),
 		meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
 		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
 }
 
-func firstMessage(conditions ...*metav1.Condition) string {
+func firstWithMessage(conditions ...*metav1.Condition) *metav1.Condition {
 	for _, c := range conditions {
 		if c != nil && c.Message != "" {
-			return OneLine(c.Message)
+			return c
 		}
 	}
-	return ""
+	return nil
 }
 
-// problems lists the conditions that should be true and are not. Conditions that say what goes on (ScalingUp, Deleting,
-// Paused) are no problems by themselves.
+// problems lists the conditions that should be true and are not. Conditions about ongoing operations (ScalingUp, Deleting, Paused) are no
+// problems by themselves.
 func problems(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, theirs []metav1.Condition) []string {
 	all := untrue("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition,
 		clusterv1.AvailableCondition)

@@ -5,91 +5,87 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Table renders pools as the columns that every kind has. With a width, which a terminal has, lines are cut so that it does not wrap them,
-// and the messages stand below the table, in as many lines as they take; without one (0) the message is the last column. The namespace is
-// shown where it tells something.
-func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
-	if len(pools) == 0 {
-		_, err := fmt.Fprintln(w, "No machine pools.")
-		return err
-	}
-	var text strings.Builder
-	if err := columns(&text, pools, now, width <= 0); err != nil {
-		return err
-	}
-	if width > 0 {
-		for _, p := range pools {
-			text.WriteString(strings.Join(wrappedMessage(p, width), ""))
-		}
-	}
-	for line := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(w, Cut(strings.TrimRight(line, " \n"), width)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// columns writes the table proper, with or without the messages as its last column.
-func columns(w io.Writer, pools []Pool, now time.Time, withMessage bool) error {
-	withNamespace := slices.ContainsFunc(pools, func(p Pool) bool { return p.Namespace != metav1.NamespaceDefault })
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	row := func(namespace, message string, cells ...string) {
-		if withNamespace {
-			cells = append([]string{namespace}, cells...)
-		}
-		if withMessage {
-			cells = append(cells, message)
-		}
-		_, _ = fmt.Fprintln(tw, strings.Join(cells, "\t")) // kept in memory until Flush, which tells what failed
-	}
-	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
-	for _, p := range pools {
-		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.Readiness(), number(p.UpToDate),
-			word(p.State), age(p.Created, now))
-	}
-	return tw.Flush()
-}
-
 const (
-	// messageLines bounds the lines of one message; what is longer is on the object.
-	messageLines = 4
+	// tableGap is the number of blanks between two columns.
+	tableGap = 3
+	// messageLines bounds the lines of one message. The object has the full text.
+	messageLines = 12
 	// messageIndent begins the lines of a message after its first one.
 	messageIndent = "  "
 )
 
+// dropped are the columns that a narrow terminal does without, the first one first. READY shows the desired machines too.
+var dropped = []string{"AGE", "CURRENT", "DESIRED", "CLUSTER", "UP-TO-DATE"}
+
+// Table prints pools with the columns that all kinds have. On a terminal, columns that it has no room for are left out, and the messages
+// follow below the table, in as many lines as they need; elsewhere the message is the last column. The namespace is shown if a pool is not
+// in the default one.
+func Table(w io.Writer, pools []Pool, now time.Time, t Terminal) error {
+	if len(pools) == 0 {
+		_, err := fmt.Fprintln(w, "No machine pools.")
+		return err
+	}
+	without := []string{"MESSAGE"}
+	if t.Width <= 0 {
+		without = nil
+	}
+	if !slices.ContainsFunc(pools, func(p Pool) bool { return p.Namespace != metav1.NamespaceDefault }) {
+		without = append(without, "NAMESPACE")
+	}
+	rows := tableRows(pools, now, without)
+	for _, column := range dropped {
+		if t.Width <= 0 || width(Grid(rows, tableGap, Terminal{})) <= t.Width {
+			break
+		}
+		without = append(without, column)
+		rows = tableRows(pools, now, without)
+	}
+	lines := Grid(rows, tableGap, t)
+	if t.Width > 0 {
+		for _, p := range pools {
+			lines = append(lines, wrappedMessage(p, t.Width)...)
+		}
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// tableRows returns the header and the rows of a table without some columns.
+func tableRows(pools []Pool, now time.Time, without []string) [][]Cell {
+	titles := []string{"NAMESPACE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE", "MESSAGE"}
+	rows := [][]Cell{Cells(titles...)}
+	for _, p := range pools {
+		row := Cells(p.Namespace, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.Readiness(), number(p.UpToDate))
+		row = append(row, Cell{Text: word(p.State), Tone: StateTone(p.State)})
+		rows = append(rows, append(row, Cells(age(p.Created, now), p.Message)...))
+	}
+	for i, row := range rows {
+		var kept []Cell
+		for k, cell := range row {
+			if !slices.Contains(without, titles[k]) {
+				kept = append(kept, cell)
+			}
+		}
+		rows[i] = kept
+	}
+	return rows
+}
+
 // Rows returns how many lines of a table of this width a pool takes: its row, and its message below all rows.
 func Rows(p Pool, width int) int { return 1 + len(wrappedMessage(p, width)) }
 
-// wrappedMessage returns the lines by which a pool's message is shown, broken between words.
+// wrappedMessage returns the lines by which a pool's message is shown.
 func wrappedMessage(p Pool, width int) []string {
 	if p.Message == "" {
 		return nil
 	}
-	lines, line := []string{}, p.Name+":"
-	for word := range strings.FieldsSeq(p.Message) {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && len(lines) < messageLines-1 {
-			lines, line = append(lines, line+"\n"), messageIndent+word
-			continue
-		}
-		line += " " + word
-	}
-	return append(lines, line+"\n")
-}
-
-// Sort sorts pools by namespace and name, in place.
-func Sort(pools []Pool) {
-	slices.SortFunc(pools, func(a, b Pool) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
+	return Wrap(p.Name+": "+p.Message, width, messageIndent, messageLines)
 }
 
 // number shows a count; one that is unknown as a question mark.
@@ -112,12 +108,4 @@ func age(since, now time.Time) string {
 		return "?"
 	}
 	return duration.HumanDuration(max(now.Sub(since), 0))
-}
-
-// Cut shortens a line to width characters, the last one telling that there was more.
-func Cut(line string, width int) string {
-	if width <= 0 || utf8.RuneCountInString(line) <= width {
-		return line
-	}
-	return string([]rune(line)[:width-1]) + "…"
 }

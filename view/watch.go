@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,49 +25,19 @@ func Scheme() (*runtime.Scheme, error) {
 	return s, clusterv1.AddToScheme(s)
 }
 
-// Read reads all pools through any client, once.
-func Read(ctx context.Context, r client.Reader, mapper meta.RESTMapper) ([]Pool, error) {
-	return read(ctx, r, mapper, func(schema.GroupVersionKind) error { return nil })
-}
-
-// read lists the pools and gets each one's infrastructure object; seen is told each infrastructure kind before it is read.
-func read(ctx context.Context, r client.Reader, mapper meta.RESTMapper, seen func(schema.GroupVersionKind) error) ([]Pool, error) {
-	var list clusterv1.MachinePoolList
-	if err := r.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list machine pools: %w", err)
-	}
-	pools := make([]Pool, 0, len(list.Items))
-	for i := range list.Items {
-		mp := &list.Items[i]
-		infra, err := infrastructure(ctx, r, mapper, mp, seen)
-		if err != nil {
-			return nil, fmt.Errorf("machine pool %s/%s: %w", mp.Namespace, mp.Name, err)
-		}
-		pools = append(pools, PoolOf(mp, infra))
-	}
-	Sort(pools)
-	return pools, nil
-}
-
 // Infrastructure gets the object that a pool's infrastructureRef names. It is nil when there is none, or none of such a kind.
 func Infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper,
 	mp *clusterv1.MachinePool) (*unstructured.Unstructured, error) {
-	return infrastructure(ctx, r, mapper, mp, func(schema.GroupVersionKind) error { return nil })
-}
-
-// infrastructure is Infrastructure; seen is called with the kind before it is read.
-func infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper, mp *clusterv1.MachinePool,
-	seen func(schema.GroupVersionKind) error) (*unstructured.Unstructured, error) {
 	ref := mp.Spec.Template.Spec.InfrastructureRef
+	if builtIn(ref.APIGroup) {
+		return nil, nil
+	}
 	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
 	if meta.IsNoMatchError(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look up kind %s: %w", ref.Kind, err)
-	}
-	if err := seen(mapping.GroupVersionKind); err != nil {
-		return nil, err
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(mapping.GroupVersionKind)
@@ -77,9 +48,16 @@ func infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper
 	return u, err
 }
 
-// Watch keeps pools in memory, and tells when one has changed.
+// builtIn reports whether an API group is one of Kubernetes itself, which has no kinds of infrastructure. A user who writes a pool would
+// else have all Secrets, pods or events of a cluster read into memory for those who look at it.
+func builtIn(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// Watch reads objects, keeps each kind that was read in memory, and reports changes of these kinds.
 type Watch struct {
 	cache   cache.Cache
+	scheme  *runtime.Scheme
 	mapper  meta.RESTMapper
 	changed chan struct{}
 
@@ -87,8 +65,16 @@ type Watch struct {
 	followed map[schema.GroupVersionKind]bool
 }
 
-// NewWatch prepares a watch of the pools of a management cluster; it does nothing until Start.
-func NewWatch(cfg *rest.Config) (*Watch, error) {
+// WatchOptions configures a watch. The zero WatchOptions watch all namespaces.
+type WatchOptions struct {
+	// Namespace that is watched; empty for all.
+	Namespace string
+	// Failed is called with each error of a watch, which is tried again. nil leaves the errors to the log.
+	Failed func(error)
+}
+
+// NewWatch prepares a watch of a management cluster; it does nothing until Start.
+func NewWatch(cfg *rest.Config, o WatchOptions) (*Watch, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -101,11 +87,18 @@ func NewWatch(cfg *rest.Config) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kinds of the API server: %w", err)
 	}
-	c, err := cache.New(cfg, cache.Options{Scheme: scheme, Mapper: mapper, HTTPClient: httpClient})
-	if err != nil {
+	w := &Watch{scheme: scheme, mapper: mapper, changed: make(chan struct{}, 1), followed: map[schema.GroupVersionKind]bool{}}
+	options := cache.Options{Scheme: scheme, Mapper: mapper, HTTPClient: httpClient}
+	if o.Namespace != "" {
+		options.DefaultNamespaces = map[string]cache.Config{o.Namespace: {}}
+	}
+	if o.Failed != nil {
+		options.DefaultWatchErrorHandler = func(_ context.Context, _ *toolscache.Reflector, err error) { o.Failed(err) }
+	}
+	if w.cache, err = cache.New(cfg, options); err != nil {
 		return nil, fmt.Errorf("watch of the API server: %w", err)
 	}
-	return &Watch{cache: c, mapper: mapper, changed: make(chan struct{}, 1), followed: map[schema.GroupVersionKind]bool{}}, nil
+	return w, nil
 }
 
 // Start watches until ctx ends; it holds its caller for as long.
@@ -114,23 +107,47 @@ func (w *Watch) Start(ctx context.Context) error { return w.cache.Start(ctx) }
 // Changed gives a value when something has changed since the last one was taken.
 func (w *Watch) Changed() <-chan struct{} { return w.changed }
 
-// Pools are the pools as they were last heard of. The first call waits until they are known.
-func (w *Watch) Pools(ctx context.Context) ([]Pool, error) {
-	if !w.cache.WaitForCacheSync(ctx) { // for the cache to have started, and for what it follows already
-		return nil, fmt.Errorf("read machine pools: %w", context.Cause(ctx))
+// RESTMapper returns the kinds of the API server.
+func (w *Watch) RESTMapper() meta.RESTMapper { return w.mapper }
+
+// Get reads an object as it was last heard of. The first read of a kind waits until its objects are known.
+func (w *Watch) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	gvk, err := apiutil.GVKForObject(into, w.scheme)
+	if err == nil {
+		err = w.follow(ctx, gvk, into)
 	}
-	if err := w.follow(ctx, clusterv1.GroupVersion.WithKind("MachinePool"), &clusterv1.MachinePool{}); err != nil {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	return read(ctx, w.cache, w.mapper, func(gvk schema.GroupVersionKind) error {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(gvk)
-		return w.follow(ctx, gvk, u)
-	})
+	return w.cache.Get(ctx, key, into, opts...)
 }
 
-// follow has changes of a kind told, once.
+// List lists objects as they were last heard of. The first read of a kind waits until its objects are known.
+func (w *Watch) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	gvk, err := apiutil.GVKForObject(into, w.scheme)
+	if err != nil {
+		return err
+	}
+	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	kind, err := w.scheme.New(gvk)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", gvk.Kind, err)
+	}
+	o, ok := kind.(client.Object)
+	if !ok {
+		return fmt.Errorf("list %s: it has no metadata", gvk.Kind)
+	}
+	if err := w.follow(ctx, gvk, o); err != nil {
+		return err
+	}
+	return w.cache.List(ctx, into, opts...)
+}
+
+// follow subscribes to changes of a kind, once.
 func (w *Watch) follow(ctx context.Context, gvk schema.GroupVersionKind, kind client.Object) error {
+	if !w.cache.WaitForCacheSync(ctx) { // for the cache to have started, and for the kinds that it has already
+		return fmt.Errorf("read %s: %w", gvk.Kind, context.Cause(ctx))
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.followed[gvk] {
@@ -140,14 +157,14 @@ func (w *Watch) follow(ctx context.Context, gvk schema.GroupVersionKind, kind cl
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", gvk.Kind, err)
 	}
-	tell := func(any) {
+	notify := func(any) {
 		select {
 		case w.changed <- struct{}{}:
 		default: // a notification is pending; its receiver will read this change with the others
 		}
 	}
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: tell, UpdateFunc: func(_, o any) { tell(o) }, DeleteFunc: tell,
+		AddFunc: notify, UpdateFunc: func(_, o any) { notify(o) }, DeleteFunc: notify,
 	})
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", gvk.Kind, err)

@@ -18,18 +18,18 @@ type BadValue struct {
 	Field, Found, Want string
 }
 
-// Detail is the error without the path.
+// Detail returns the error without the path.
 func (b BadValue) Detail() string { return fmt.Sprintf("found %s, must be %s", b.Found, b.Want) }
 
-// Error names the field, what was found and what is allowed.
+// Error names the field, the value found and the allowed values.
 func (b BadValue) Error() string { return strings.TrimSuffix(b.Field, ": ") + ": " + b.Detail() }
 
 // mostBad bounds how many values of a document are reported.
 const mostBad = 10
 
 // BadValues returns the values for which decode rejects a JSON document. The decoders of JSON name no field for a number that they can't
-// represent, nor for a value that a type of its own decodes, such as a quantity: each value is decoded alone, in a document of only
-// its path. The kind and the version of the document stay in it. At is the path of the document itself.
+// represent, nor for a value of a type with a custom decoder, such as a quantity. So each value is decoded separately, in a document of
+// only its path, with the kind and the version of the document. At is the path of the document itself.
 func BadValues(at string, document []byte, decode func([]byte) error) []BadValue {
 	var content any
 	decoder := json.NewDecoder(bytes.NewReader(document))
@@ -137,7 +137,7 @@ func found(value any) string {
 // typeOf is the type of the field in the error of a decoder.
 var typeOf = regexp.MustCompile(`cannot unmarshal .* of type (\S+)`)
 
-// want returns what a field can hold, by the error of its decoder; "" for an error that has words of its own.
+// want returns the values that a field can hold, derived from the error of its decoder; "" for an error that describes them itself.
 func want(err error) string {
 	text := err.Error()
 	if m := typeOf.FindStringSubmatch(text); m != nil {
@@ -177,7 +177,7 @@ func TypeInWords(name string) string {
 	return "an object"
 }
 
-// noNumber are the words that other languages write for what is no number in JSON.
+// noNumber matches spellings of special numbers that JSON lacks.
 var noNumber = regexp.MustCompile(`^[-+]?\.?(?i:nan|inf|infinity)\b`)
 
 // malformed returns the value at which a document is no JSON any more.

@@ -39,7 +39,7 @@ func (s Secret) Expose() string {
 // Equal reports whether both hold the same.
 func (s Secret) Equal(other Secret) bool { return s.Expose() == other.Expose() }
 
-// Hash tells texts apart without showing them; it is empty for none.
+// Hash returns a hash that identifies the text without exposing it; it is empty for none.
 func (s Secret) Hash() string {
 	if s.Empty() {
 		return ""

@@ -22,10 +22,10 @@ type NodeInfo struct {
 	OperatingSystem string `json:"operatingSystem,omitempty"`
 }
 
-// Status is what every infrastructure kind reports about its pool. It is inlined into the kind's own status. Counts are
-// observed; one that is not known yet is absent rather than zero.
+// Status holds the fields that every infrastructure kind reports about its pool. It is inlined into the kind's own status. Counts are
+// observed; an unknown one is absent rather than zero.
 type Status struct {
-	// Initialization tells the core controller how far the first provisioning has come.
+	// Initialization reports the progress of the first provisioning to the core controller.
 	// +optional
 	Initialization Initialization `json:"initialization,omitzero"`
 
@@ -39,13 +39,13 @@ type Status struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Replicas is the number of instances that exist in the cloud and are not on their way out. It is absent while the cloud has not
-	// been asked yet.
+	// Replicas is the number of instances that exist in the cloud and are not on their way out. It is absent before the first read of the
+	// cloud.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// DesiredReplicas is the number of instances that the pool is brought to. With an outside autoscaler it is what the
-	// cloud's group is asked to keep.
+	// DesiredReplicas is the number of instances that the pool converges to. With an external autoscaler it is the requested size of the
+	// cloud's group.
 	// +optional
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 
@@ -59,7 +59,7 @@ type Status struct {
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// State is one word on what the pool is doing, for people; conditions tell the same in full.
+	// State summarizes the activity of the pool in one word for users; conditions have the details.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
@@ -74,14 +74,18 @@ type Status struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// Capacity is what each machine of the pool offers: cpu, memory, pods and accelerators. An autoscaler reads it to scale the pool up
-	// from zero.
+	// Capacity holds the resources of each machine of the pool: cpu, memory, pods and accelerators. An autoscaler reads it to scale the pool
+	// up from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
 	// NodeInfo describes the nodes of the pool, for an autoscaler that scales it up from zero.
 	// +optional
 	NodeInfo NodeInfo `json:"nodeInfo,omitzero"`
+
+	// Rollout is the rollout that the pool is in, or the last one that ended.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty"`
 
 	// Conditions are the observations on the pool.
 	// +optional
@@ -104,21 +108,21 @@ type Initialization struct {
 	Provisioned *bool `json:"provisioned,omitempty"`
 }
 
-// InstanceStatus is what is known about one instance of the pool.
+// InstanceStatus holds the observed state of one instance of the pool.
 type InstanceStatus struct {
 	// InstanceID is the cloud's own name of the instance.
 	// +optional
 	InstanceID string `json:"instanceID,omitempty"`
 
-	// InstanceName is the instance's host name, where the cloud tells it.
+	// InstanceName is the instance's host name, if the cloud reports it.
 	// +optional
 	InstanceName string `json:"instanceName,omitempty"`
 
-	// ProviderID is what the instance's Node carries in spec.providerID.
+	// ProviderID is the spec.providerID of the instance's Node.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
 
-	// Addresses are the instance's addresses, where the cloud tells them.
+	// Addresses are the instance's addresses, if the cloud reports them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -144,7 +148,7 @@ type InstanceStatus struct {
 	// +optional
 	Version *string `json:"version,omitempty"`
 
-	// Template is what the instance was launched from.
+	// Template identifies the template from which the instance was launched.
 	// +optional
 	Template string `json:"template,omitempty"`
 }

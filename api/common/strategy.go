@@ -4,15 +4,20 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // StrategyType names a way to replace instances.
-// +kubebuilder:validation:Enum=RollingUpdate
+// +kubebuilder:validation:Enum=RollingUpdate;OnDelete
 type StrategyType string
 
-// StrategyRollingUpdate replaces instances wave by wave, each drained first.
-const StrategyRollingUpdate StrategyType = "RollingUpdate"
+const (
+	// StrategyRollingUpdate replaces instances wave by wave, each drained first.
+	StrategyRollingUpdate StrategyType = "RollingUpdate"
+	// StrategyOnDelete replaces an instance with one of the wanted template once a user deletes it, or requests a restart.
+	StrategyOnDelete StrategyType = "OnDelete"
+)
 
 // DeletePolicy is the order in which instances go when some have to.
 // +kubebuilder:validation:Enum=Random;Newest;Oldest
@@ -28,10 +33,11 @@ const (
 	DeletePolicyOldest DeletePolicy = "Oldest"
 )
 
-// Strategy is how instances that were launched from another template than the wanted one are replaced. It is the same on
-// every infrastructure kind whose instances the controller replaces by itself.
+// Strategy selects how instances with an outdated template are replaced. It is equal in all infrastructure kinds whose instances the
+// controller replaces itself.
 type Strategy struct {
-	// Type of the strategy. RollingUpdate is the only one.
+	// Type of the strategy: RollingUpdate replaces instances in waves, OnDelete leaves them until a user deletes their Machines or requests a
+	// restart.
 	// +optional
 	// +kubebuilder:default=RollingUpdate
 	Type StrategyType `json:"type,omitempty"`
@@ -40,13 +46,49 @@ type Strategy struct {
 	// +optional
 	// +kubebuilder:default={}
 	RollingUpdate *RollingUpdate `json:"rollingUpdate,omitempty"`
+
+	Pace `json:",inline"`
+}
+
+// Pace makes a rollout rest, so that new instances are watched before others are replaced.
+type Pace struct {
+	// Waves are the numbers of instances that have been replaced at the end of each wave, ascending, as numbers or percentages of the desired
+	// number, rounded up: [1, "10%", "50%"]. The rest is the last wave. Absent, a rollout has one wave.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:XIntOrString
+	// +kubebuilder:validation:items:MaxLength=4
+	// +kubebuilder:validation:items:XValidation:rule="type(self) == int ? self > 0 : self.matches('^(100|[1-9][0-9]?)%$')",reason=FieldValueInvalid,message="must be a number of at least 1, or a percentage from '1%' to '100%' (a number is written without quotes)"
+	Waves []intstr.IntOrString `json:"waves,omitempty"`
+
+	// Soak is for how long the instances of a wave must have been Ready before the next wave begins. One that turns unready meanwhile halts
+	// the rollout.
+	// +optional
+	Soak Soak `json:"soak,omitzero"`
+}
+
+// Soak is for how long new instances are watched.
+// +kubebuilder:validation:MinProperties=1
+type Soak struct {
+	// First follows the first of several waves; wave holds if it is absent.
+	// +optional
+	First *metav1.Duration `json:"first,omitempty"`
+
+	// Wave follows each wave but the last.
+	// +optional
+	Wave *metav1.Duration `json:"wave,omitempty"`
+
+	// Final follows the last wave, before the rollout counts as ended.
+	// +optional
+	Final *metav1.Duration `json:"final,omitempty"`
 }
 
 // RollingUpdate are the limits within which instances are replaced, and the order in which they go.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || !((type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge.matches('^0+%$')) && (type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable.matches('^0+%$')))",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="rolling update strategy MaxUnavailable must not be 0 if MaxSurge is 0: maxUnavailable and maxSurge are both zero, so that no instance could ever be replaced (maxUnavailable is 0 and maxSurge is 1 unless set)"
 type RollingUpdate struct {
-	// MaxUnavailable is how many of the wanted instances may be missing or not ready while instances are replaced: a number,
-	// or a percentage of the wanted number, rounded down.
+	// MaxUnavailable is the number of desired instances that may be missing or not ready during a rollout, as a number or a percentage of the
+	// desired number, rounded down.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:XIntOrString
@@ -54,8 +96,8 @@ type RollingUpdate struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^0*(100|[0-9]{1,2})%$')",reason=FieldValueInvalid,message="must be a number of at least 0, or a percentage from '0%' to '100%' (a number is written without quotes)"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// MaxSurge is how many instances above the wanted number may exist while instances are replaced: a number, or a
-	// percentage of the wanted number, rounded up.
+	// MaxSurge is the number of instances above the desired number that may exist during a rollout, as a number or a percentage of the desired
+	// number, rounded up.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XIntOrString
@@ -70,13 +112,13 @@ type RollingUpdate struct {
 	DeletePolicy DeletePolicy `json:"deletePolicy,omitempty"`
 }
 
-// The defaults of a rolling update: what the schema fills in, said for objects that were made without one.
+// The defaults of a rolling update. They equal those of the schema, and apply to objects that were created without it.
 const (
 	DefaultMaxSurge       = 1
 	DefaultMaxUnavailable = 0
 )
 
-// Surge is the value of maxSurge, and whether it is a percentage.
+// Surge returns the value of maxSurge, and whether it is a percentage.
 func (r *RollingUpdate) Surge() (value int, percent bool) {
 	if r == nil {
 		return DefaultMaxSurge, false
@@ -84,7 +126,7 @@ func (r *RollingUpdate) Surge() (value int, percent bool) {
 	return amount(r.MaxSurge, DefaultMaxSurge)
 }
 
-// Unavailable is the value of maxUnavailable, and whether it is a percentage.
+// Unavailable returns the value of maxUnavailable, and whether it is a percentage.
 func (r *RollingUpdate) Unavailable() (value int, percent bool) {
 	if r == nil {
 		return DefaultMaxUnavailable, false
@@ -92,13 +134,17 @@ func (r *RollingUpdate) Unavailable() (value int, percent bool) {
 	return amount(r.MaxUnavailable, DefaultMaxUnavailable)
 }
 
-// Policy is the delete policy: Oldest unless set.
+// Policy returns the delete policy: Oldest unless set.
 func (r *RollingUpdate) Policy() DeletePolicy {
 	if r == nil || r.DeletePolicy == "" {
 		return DeletePolicyOldest
 	}
 	return r.DeletePolicy
 }
+
+// AmountOf returns the value of a wave, and whether it is a percentage. The schema admits nothing that can't be read; what got past it
+// counts as one instance.
+func AmountOf(wave intstr.IntOrString) (value int, percent bool) { return amount(&wave, 1) }
 
 // amount reads a number or a percentage. The schema admits nothing that can't be read; what got past it counts as absent.
 func amount(v *intstr.IntOrString, absent int) (value int, percent bool) {

@@ -74,7 +74,7 @@ func newAdmission(t *testing.T, kind, version string) admission {
 	return admission{}
 }
 
-// admit fills defaults into the object and gives what is wrong with it; old is nil for a new object.
+// admit applies defaults to the object and returns its errors; old is nil for a new object.
 func (a admission) admit(object, old map[string]any) field.ErrorList {
 	unknown := pruning.PruneWithOptions(object, a.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	var errs field.ErrorList
@@ -117,12 +117,12 @@ func untyped(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// poolText is an AWSMachinePool with the given lines in its specification.
+// poolText returns an AWSMachinePool with the given lines in its specification.
 func poolText(version, spec string) string {
 	return kindText(v1beta2.AWSMachinePoolKind, version, spec)
 }
 
-// kindText is an object of a kind with the given lines in its specification.
+// kindText returns an object of a kind with the given lines in its specification.
 func kindText(kind, version, spec string) string {
 	text := "apiVersion: infrastructure.cluster.x-k8s.io/" + version + "\nkind: " + kind + "\nmetadata:\n  name: capa-mp-0\nspec:\n"
 	for _, line := range strings.Split(strings.Trim(spec, "\n"), "\n") {

@@ -12,11 +12,11 @@ const (
 	agentPoolKind = "AzureManagedMachinePool"
 	// agentPoolLeast is the least that an AzureManagedMachinePool must say.
 	agentPoolLeast = "mode: User\nsku: Standard_D2s_v3"
-	// agentPoolPrefix is what the ID of a public IP prefix begins with.
+	// agentPoolPrefix is the prefix of the ID of a public IP prefix.
 	agentPoolPrefix = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Network/publicIPPrefixes/"
 )
 
-// agentPool is a specification with some more fields.
+// agentPool returns a specification with some more fields.
 func agentPool(fields string) string { return agentPoolLeast + "\n" + fields }
 
 // agentPoolRulesCases are the cases of TestAgentPoolRules.
@@ -190,7 +190,7 @@ func TestAgentPoolRules(t *testing.T) {
 	}
 }
 
-// TestAgentPoolDefaults holds what a specification that says the least gets.
+// TestAgentPoolDefaults holds the defaults of a minimal specification.
 func TestAgentPoolDefaults(t *testing.T) {
 	t.Parallel()
 	o := object(t, kindText(agentPoolKind, "v1beta1", agentPoolLeast))
@@ -224,7 +224,8 @@ var agentPoolRanges = map[string][2]int{
 	"linuxOSConfig.sysctls.vmSwappiness": {0, 100}, "linuxOSConfig.sysctls.vmVfsCachePressure": {1, 500},
 }
 
-// TestAgentPoolRanges holds the bounds of each number: they are allowed themselves, and what is beyond is refused with the bound.
+// TestAgentPoolRanges holds the bounds of each number: the bounds are allowed, and values beyond are rejected with the bound in the
+// message.
 func TestAgentPoolRanges(t *testing.T) {
 	t.Parallel()
 	a := admissionOf(t, agentPoolKind, "v1beta1")

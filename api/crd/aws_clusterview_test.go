@@ -117,7 +117,7 @@ status: {networkStatus: {securityGroups: {node: {id: sg-1}, lb: {id: sg-2}, node
 	{
 		name: "another type", reason: "guessing would launch machines in the wrong place",
 		object: `{kind: AWSCluster, metadata: {name: capa, namespace: default}, spec: {network: {subnets: {id: subnet-1}}}}`,
-		err:    "reading AWSCluster default/capa",
+		err:    "read AWSCluster default/capa",
 	},
 }
 

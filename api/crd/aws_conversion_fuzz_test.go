@@ -109,7 +109,7 @@ func olderSurvives(t *testing.T, written *v1beta1.AWSMachinePool) {
 		t.Fatalf("want what was read to be written back, got %v", err)
 	}
 	same(t, "stored, read and stored again", overTheWire(t, stored), overTheWire(t, again))
-	// What is kept aside is the one thing that may be put right on the way.
+	// Only the annotation with the fields of the other version may change in a round trip.
 	bare(&written.ObjectMeta)
 	bare(&read.ObjectMeta)
 	same(t, "written and read", written, overTheWire(t, read))

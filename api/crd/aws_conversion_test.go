@@ -2,6 +2,7 @@ package crd_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,8 @@ func filler() *randfill.Filler {
 		func(m *metav1.TypeMeta, _ randfill.Continue) { *m = metav1.TypeMeta{} },
 		func(m *metav1.Time, c randfill.Continue) { *m = metav1.NewTime(time.Unix(int64(c.Uint32()), 0)) },
 		func(m *metav1.Duration, c randfill.Continue) { m.Duration = time.Duration(c.Uint32()) * time.Second },
-		// References are what the rules allow: an ID or filters.
+		func(m *json.RawMessage, c randfill.Continue) { *m = json.RawMessage(strconv.Quote(c.String(4))) },
+		// The rules allow references by an ID or by filters.
 		func(r *v1beta2.AWSResourceReference, c randfill.Continue) {
 			*r = reference(c)
 		},
@@ -219,7 +221,7 @@ func TestConversionAnnotation(t *testing.T) {
 	}
 }
 
-// FuzzSubnets holds that whatever stands in a list of subnets is either taken and read back alike, or refused by name.
+// FuzzSubnets holds that every item in a list of subnets is either accepted and keeps its value in a round trip, or rejected with its name.
 func FuzzSubnets(f *testing.F) {
 	for _, text := range []string{`["subnet-1"]`, `[{"id":"subnet-1"}]`, `[{"filters":[{"name":"n","values":["v"]}]}]`, `[1]`,
 		`[{"filters":[]}]`, `[null]`, `null`, `{}`, `"a"`, `[[]]`} {

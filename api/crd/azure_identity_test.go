@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// TestFingerprintOfAzureIdentity holds that clients are made anew for whatever decides who asks, and for nothing else.
+// TestFingerprintOfAzureIdentity holds that clients are recreated if a field that selects the identity changes, and for no other change.
 func TestFingerprintOfAzureIdentity(t *testing.T) {
 	t.Parallel()
 	base := func() *azurev1.IdentityView {
@@ -70,12 +70,12 @@ func TestReferenceToAzureIdentity(t *testing.T) {
 		if text == "" {
 			continue
 		}
-		if again, err := azurev1.ParseIdentityReference(text); err != nil || again != *got {
+		if again, err := common.ParseIdentityReference(text); err != nil || again != *got {
 			t.Errorf("%s: want what String wrote, got %v, %v", c.reason, again, err)
 		}
 	}
 	for _, text := range []string{"", "a", "a/b", "a//c", "a/b/c/d"} {
-		if got, err := azurev1.ParseIdentityReference(text); err == nil {
+		if got, err := common.ParseIdentityReference(text); err == nil {
 			t.Errorf("want %q refused, got %v", text, got)
 		}
 	}

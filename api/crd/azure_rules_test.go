@@ -16,12 +16,12 @@ const (
 	guid       = "11111111-2222-3333-4444-555555555555"
 )
 
-// template is a specification whose template has some more fields.
+// template returns a specification whose template has some more fields.
 func template(fields string) string {
 	return "location: westus2\ntemplate: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}, " + fields + "}"
 }
 
-// disk is a specification whose OS disk has some fields, beside more fields of the template.
+// disk returns a specification whose OS disk has the given fields, and more fields of the template.
 func disk(fields, more string) string {
 	return "location: westus2\ntemplate: {vmSize: Standard_D2s_v3, osDisk: {" + fields + "}" + more + "}"
 }
@@ -82,8 +82,11 @@ template: {osDisk: {diskSizeGB: 30, managedDisk: {storageAccountType: Premium_LR
 		{name: "no surge and the default", reason: "the default is none unavailable",
 			spec:    "strategy: {rollingUpdate: {maxSurge: 0}}\n" + azureLeast,
 			refused: []string{"spec.strategy.rollingUpdate.maxUnavailable", "MaxUnavailable must not be 0"}},
-		{name: "another strategy", reason: "there is one", spec: "strategy: {type: OnDelete}\n" + azureLeast,
-			refused: []string{"spec.strategy.type", "RollingUpdate"}},
+		{name: "another strategy", reason: "there are two", spec: "strategy: {type: Recreate}\n" + azureLeast,
+			refused: []string{"spec.strategy.type", "RollingUpdate", "OnDelete"}},
+		{name: "waves", reason: "numbers and percentages may be mixed", spec: "strategy: {waves: [1, '10%']}\n" + azureLeast},
+		{name: "a wave of nothing", reason: "it would rest before anything is replaced", spec: "strategy: {waves: [0]}\n" + azureLeast,
+			refused: []string{"spec.strategy.waves[0]", "at least 1"}},
 		{name: "another policy", reason: "the message lists what is allowed",
 			spec:    "strategy: {rollingUpdate: {deletePolicy: First}}\n" + azureLeast,
 			refused: []string{"spec.strategy.rollingUpdate.deletePolicy", "Random", "Newest", "Oldest"}},
@@ -407,7 +410,7 @@ func TestAzureChanges(t *testing.T) {
 	}
 }
 
-// TestAzureMachineRules holds that an object stands for one virtual machine as long as it lives.
+// TestAzureMachineRules holds that an object represents the same virtual machine during its whole life.
 func TestAzureMachineRules(t *testing.T) {
 	t.Parallel()
 	a := admissionOf(t, azureMachineKind, "v1beta1")

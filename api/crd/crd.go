@@ -1,6 +1,6 @@
-// Package crd holds the custom resource definitions: ours, and those of the cluster-api kinds that the local world
-// serves. They are generated from the Go types (hack/generate.sh) and carry no conversion: a client that installs them says
-// where the conversion webhook is.
+// Package crd holds the custom resource definitions: those of Muster, and those of the Cluster API kinds that the local world serves. They
+// are generated from the Go types (hack/generate.sh) and have no conversion: a client that installs them adds the address of the conversion
+// webhook.
 package crd
 
 import "embed"

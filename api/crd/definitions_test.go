@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -32,13 +34,27 @@ func definitions(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinit
 
 // read reads the definitions once for all tests, which change none of them.
 var read = sync.OnceValues(func() (map[string]*apiextensionsv1.CustomResourceDefinition, error) {
+	all, err := readFolder(crd.Files)
+	if err != nil || len(all) == 0 {
+		return nil, fmt.Errorf("no definitions: %w", err)
+	}
+	// Kinds that no controller reconciles yet have the same rules.
+	staged, err := readFolder(os.DirFS(stagedFolder))
+	maps.Copy(all, staged)
+	return all, err
+})
+
+// stagedFolder holds the definitions of kinds that no controller reconciles yet.
+const stagedFolder = "staged"
+
+func readFolder(folder fs.FS) (map[string]*apiextensionsv1.CustomResourceDefinition, error) {
 	all := map[string]*apiextensionsv1.CustomResourceDefinition{}
-	names, err := fs.Glob(crd.Files, "*.yaml")
-	if err != nil || len(names) == 0 {
-		return nil, fmt.Errorf("no definitions: %v, %w", names, err)
+	names, err := fs.Glob(folder, "*.yaml")
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(crd.Files, name)
+		data, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +67,30 @@ var read = sync.OnceValues(func() (map[string]*apiextensionsv1.CustomResourceDef
 		all[definition.Spec.Names.Kind] = definition
 	}
 	return all, nil
-})
+}
+
+// TestStaged holds that a kind that no controller reconciles yet is not among those that an installation has: its objects would have no
+// effect.
+func TestStaged(t *testing.T) {
+	t.Parallel()
+	installed, err := readFolder(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged, err := readFolder(os.DirFS(stagedFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile("kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, definition := range staged {
+		if installed[kind] != nil || strings.Contains(string(list), definition.Spec.Names.Plural) {
+			t.Errorf("%s is in %s and is installed: run hack/generate.sh", kind, stagedFolder)
+		}
+	}
+}
 
 // TestKinds holds the list of kinds that have a definition.
 func TestKinds(t *testing.T) {
@@ -61,6 +100,7 @@ func TestKinds(t *testing.T) {
 		"AWSMachine", "AWSMachinePool", "AWSManagedMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine",
 		"MachineDeployment",
 		"MachineDrainRule", "MachineHealthCheck", "MachinePool", "MachineSet",
+		"OCIMachinePool", "OCIMachinePoolMachine", "OCIManagedMachinePool", "OCIManagedMachinePoolTemplate", "OCIVirtualMachinePool",
 	} {
 		definition, ok := all[kind]
 		if !ok {
@@ -85,6 +125,7 @@ func TestKinds(t *testing.T) {
 		"GCPManagedMachinePoolTemplate": "v1beta1",
 		"GKEConfig":                     "v1beta1", "GKEConfigTemplate": "v1beta1",
 		"AWSMachinePoolTemplate": "v1beta2", "AWSManagedMachinePoolTemplate": "v1beta2",
+		"OCIMachinePoolTemplate": "v1beta2", "OCIVirtualMachinePoolTemplate": "v1beta2",
 	} {
 		definition, ok := all[kind]
 		if !ok {
@@ -100,13 +141,16 @@ func TestKinds(t *testing.T) {
 // TestOlderVersions holds that manifests in a version that a provider served before are accepted, with the fields of the stored one.
 func TestOlderVersions(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"AzureASOManagedMachinePool", "AzureASOManagedMachinePoolTemplate"} {
+	for kind, want := range map[string][]string{
+		"AzureASOManagedMachinePool": {"v1alpha1", "v1beta1"}, "AzureASOManagedMachinePoolTemplate": {"v1alpha1", "v1beta1"},
+		"OCIMachinePoolMachine": {"v1beta1", "v1beta2"}, "OCIVirtualMachinePool": {"v1beta1", "v1beta2"},
+	} {
 		definition := definitions(t)[kind]
-		if got := served(definition); !slices.Equal(got, []string{"v1alpha1", "v1beta1"}) || stored(definition) != "v1beta1" {
-			t.Fatalf("%s: want v1alpha1 and v1beta1 served and v1beta1 stored, got %v and %s", kind, got, stored(definition))
+		if got := served(definition); !slices.Equal(got, want) || stored(definition) != want[1] {
+			t.Fatalf("%s: want %v served and the last stored, got %v and %s", kind, want, got, stored(definition))
 		}
 		if diff := cmp.Diff(definition.Spec.Versions[1].Schema, definition.Spec.Versions[0].Schema); diff != "" {
-			t.Errorf("%s: want equal fields: v1beta1 -, v1alpha1 +\n%s", kind, diff)
+			t.Errorf("%s: want equal fields: %s -, %s +\n%s", kind, want[1], want[0], diff)
 		}
 	}
 }
@@ -153,8 +197,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestMachinesKeepEverything holds that an object that stands for one instance keeps whatever another provider has written
-// into it, and that it needs no conversion: its versions have the same fields.
+// TestMachinesKeepEverything holds that an object for one instance keeps all fields of another provider, and that it needs no conversion:
+// its versions have the same fields.
 func TestMachinesKeepEverything(t *testing.T) {
 	t.Parallel()
 	definition := definitions(t)["AWSMachine"]

@@ -12,7 +12,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 )
 
-// TestViewOfGCPCluster holds what is read of a GCPCluster.
+// TestViewOfGCPCluster holds the fields that are read from a GCPCluster.
 func TestViewOfGCPCluster(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ spec:
 	}
 }
 
-// TestViewOfGKECluster holds what is read of a GCPManagedControlPlane, and what a GCPManagedCluster adds.
+// TestViewOfGKECluster holds the fields that are read from a GCPManagedControlPlane, and those of a GCPManagedCluster.
 func TestViewOfGKECluster(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestAccessorsOfGCPPools(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfGCPIdentity holds that identities are told apart by what they hold, which is not shown.
+// TestFingerprintOfGCPIdentity holds that fingerprints distinguish identities by their fields without exposing these.
 func TestFingerprintOfGCPIdentity(t *testing.T) {
 	t.Parallel()
 	var none *gcpv1.IdentityView

@@ -8,7 +8,7 @@ const (
 	gcpLeast = "instanceType: n2-standard-4"
 )
 
-// gcpPool is a specification with some more fields.
+// gcpPool returns a specification with some more fields.
 func gcpPool(fields string) string { return gcpLeast + "\n" + fields }
 
 const managedKey = "managedKey: {kmsKeyName: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k}"

@@ -19,7 +19,7 @@ type ruleCase struct {
 	only string
 }
 
-// tried returns the versions in which rules are tried: with -short the stored one alone. The former version has a few rules of its own.
+// tried returns the versions in which rules are tested: with -short only the stored one. The former version has a few additional rules.
 func tried() []string {
 	if testing.Short() {
 		return []string{"v1beta2"}
@@ -27,8 +27,8 @@ func tried() []string {
 	return []string{"v1beta1", "v1beta2"}
 }
 
-// tryRules tries every case on a new object, and where it is refused on an object that existed before, made of old: a rule
-// that only creation knows is no rule.
+// tryRules tests every case on a new object, and rejected ones also as an update of an object made of old: a rule that applies only to
+// creation has no effect.
 func tryRules(t *testing.T, kind, old string, cases []ruleCase) {
 	for _, version := range tried() {
 		a := admissionOf(t, kind, version)
@@ -305,7 +305,7 @@ func TestManagedPlaces(t *testing.T) {
 	})
 }
 
-// TestManagedTemplateRules holds what may stand beside a launch template of a managed pool, and in it.
+// TestManagedTemplateRules holds which fields are allowed with a launch template of a managed pool, and in it.
 func TestManagedTemplateRules(t *testing.T) {
 	t.Parallel()
 	const kind = v1beta2.AWSManagedMachinePoolKind
@@ -524,7 +524,7 @@ status:
 	}
 }
 
-// repeated is a list of n items of a pattern with a number in it.
+// repeated returns a list of n items of a pattern with a number in it.
 func repeated(n int, pattern string) string {
 	items := make([]string, n)
 	for k := range items {

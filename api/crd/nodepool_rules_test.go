@@ -7,7 +7,7 @@ import (
 
 const nodePoolKind = "GCPManagedMachinePool"
 
-// nodePool is an object with a specification, whose name GKE takes.
+// nodePool returns an object with a specification, whose name GKE takes.
 func nodePool(spec string) string {
 	if spec == "" {
 		spec = "{}"

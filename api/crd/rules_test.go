@@ -42,7 +42,7 @@ subnets: [{id: subnet-0abc}]`},
 	{name: "a surge of more than all", reason: "some users deploy blue and green, with a whole second fleet and more",
 		spec: minimal + "\nstrategy: {rollingUpdate: {maxSurge: 200%}}"},
 	{name: "the group's own refresh", reason: "users ask for it by name", spec: minimal + "\nstrategy: {type: InstanceRefresh}"},
-	{name: "another type", reason: "there are two types", spec: minimal + "\nstrategy: {type: OnDelete}",
+	{name: "another type", reason: "there are three types", spec: minimal + "\nstrategy: {type: Recreate}",
 		refused: []string{"spec.strategy.type", "OnDelete", "RollingUpdate", "InstanceRefresh"}},
 	{name: "another delete policy", reason: "the policies are an enumeration",
 		spec:    minimal + "\nstrategy: {rollingUpdate: {deletePolicy: oldest}}",
@@ -319,8 +319,8 @@ subnets: [{id: subnet-0abc}]`},
 		refused: []string{"spec.awsLaunchTemplate.name", "my pool"}},
 }
 
-// TestRules holds what is refused and what is not. Every case is tried in the stored version, and in v1beta1 as well
-// where that knows the fields.
+// TestRules holds which objects are rejected and which are not. Every case runs in the stored version, and in v1beta1 if that has the
+// fields.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	cases := rulesCases
@@ -425,8 +425,8 @@ status:
 	}
 }
 
-// TestOlderConditions holds that conditions of another provider, which had no reason while they were true, do not keep
-// ours from being written: our writer sends them back with an empty reason.
+// TestOlderConditions holds that conditions of another provider, which had no reason while they were true, do not keep Muster's from being
+// written: the writer sends them back with an empty reason.
 func TestOlderConditions(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1beta1", "v1beta2"} {
@@ -440,7 +440,7 @@ status:
 	}
 }
 
-// TestSpellingsOfSubnets follows a manifest of v1beta1 through admission, decoding and conversion to what is stored.
+// TestSpellingsOfSubnets follows a manifest of v1beta1 through admission, decoding and conversion to the stored object.
 func TestSpellingsOfSubnets(t *testing.T) {
 	t.Parallel()
 	older, newer := admissionOf(t, v1beta2.AWSMachinePoolKind, "v1beta1"), admissionOf(t, v1beta2.AWSMachinePoolKind, "v1beta2")

@@ -11,7 +11,7 @@ import (
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 )
 
-// TestViewOfScalewayCluster holds what is read of a ScalewayManagedControlPlane, and what a ScalewayManagedCluster adds.
+// TestViewOfScalewayCluster holds the fields that are read from a ScalewayManagedControlPlane, and those of a ScalewayManagedCluster.
 func TestViewOfScalewayCluster(t *testing.T) {
 	t.Parallel()
 	const infra = `
@@ -55,7 +55,7 @@ status: {version: v1.34.2, initialization: {controlPlaneInitialized: true}}`, "c
 	}
 }
 
-// TestScalewayRemembered holds that what an object keeps leads to its pool, and that what is missing is named.
+// TestScalewayRemembered holds that the stored look-ups of an object lead to its pool, and that errors name missing ones.
 func TestScalewayRemembered(t *testing.T) {
 	t.Parallel()
 	v := scalewayv1.ClusterView{Region: "fr-par", ProjectID: uuid, Name: "ns-cp"}
@@ -98,7 +98,7 @@ func TestAccessorsOfScalewayPools(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfScalewayIdentity holds that identities are told apart by what they hold, which is not shown.
+// TestFingerprintOfScalewayIdentity holds that fingerprints distinguish identities by their fields without exposing these.
 func TestFingerprintOfScalewayIdentity(t *testing.T) {
 	t.Parallel()
 	var none *scalewayv1.IdentityView

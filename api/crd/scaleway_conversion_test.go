@@ -40,8 +40,8 @@ func TestConversionScalewayOlderSurvives(t *testing.T) {
 	}
 }
 
-// TestConversionScalewayAside holds what is kept aside, that nothing is where v1alpha1 has a field for all of it, and that a spoilt
-// annotation and another kind are refused by name.
+// TestConversionScalewayAside holds which fields the annotation keeps, that it is absent if v1alpha1 has fields for all values, and that an
+// invalid annotation and another kind are rejected by name.
 func TestConversionScalewayAside(t *testing.T) {
 	t.Parallel()
 	stored := &v1alpha2.ScalewayManagedMachinePool{Spec: v1alpha2.ScalewayManagedMachinePoolSpec{NodeType: "PRO2-XXS",

@@ -13,7 +13,7 @@ const (
 	otherUUID = "22222222-2222-2222-2222-222222222222"
 )
 
-// scalewayPool is an object with the fields that every one must have, and more.
+// scalewayPool returns an object with the fields that every one must have, and more.
 func scalewayPool(version, more string) string {
 	return kindText(scalewayPoolKind, version, "nodeType: PRO2-XXS\nzone: fr-par-1\n"+more)
 }

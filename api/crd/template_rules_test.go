@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,11 +19,16 @@ var templateKinds = []struct{ kind, pool, version, spec, other string }{
 		"spot: false, nodePoolName: a, nodeNetwork: {podRangeName: pods}"},
 	{"AzureMachinePoolTemplate", "AzureMachinePool", "v1beta1", azureLocation + "westus2, orchestrationMode: Uniform, " + azureMachine,
 		azureLocation + "eastus, orchestrationMode: Flexible, platformFaultDomainCount: 1, " + azureMachine},
+	{"OCIMachinePoolTemplate", "OCIMachinePool", "v1beta2", ociInstances, ociInstances + ", placementDetails: [{availabilityDomain: 2}]"},
+	{"OCIManagedMachinePoolTemplate", "OCIManagedMachinePool", "v1beta1", "nodeShape: VM.Standard.E4.Flex", "nodeShape: VM.Standard.A1.Flex"},
+	{"OCIManagedMachinePoolTemplate", "OCIManagedMachinePool", "v1beta2", "nodeShape: VM.Standard.E4.Flex", "nodeShape: VM.Standard.A1.Flex"},
+	{"OCIVirtualMachinePoolTemplate", "OCIVirtualMachinePool", "v1beta2", "nsgNames: [a]", "nsgNames: [b]"},
 }
 
 const (
 	azureLocation = "location: "
 	azureMachine  = "template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}"
+	ociInstances  = "instanceConfiguration: {shape: VM.Standard.E4.Flex, instanceSourceViaImageConfig: {imageId: ocid1.image.oc1..a}}"
 )
 
 func templateText(kind, version, spec string) string {
@@ -30,13 +36,12 @@ func templateText(kind, version, spec string) string {
 		", metadata: {name: t, namespace: default}, spec: {template: {metadata: {labels: {a: b}}, spec: {" + spec + "}}}}"
 }
 
-// TestPoolTemplateRules holds that a template is a pool without what one pool alone has: the rules for new pools hold, at their place
-// in the template, and those that say what can't be changed of a pool do not. The topology controller asks by dry runs what a
-// change would do, and no rule of a schema could tell its question from a change.
+// TestPoolTemplateRules holds that the rules for new pools apply to a template, at their place in it, and that the rules of immutability do
+// not. The topology controller sends dry runs with changed templates, and a rule of a schema could not distinguish these from changes.
 func TestPoolTemplateRules(t *testing.T) {
 	t.Parallel()
 	for _, k := range templateKinds {
-		t.Run(k.kind, func(t *testing.T) {
+		t.Run(k.kind+"/"+k.version, func(t *testing.T) {
 			t.Parallel()
 			a := admissionOf(t, k.kind, k.version)
 			one := func(spec string) map[string]any { return object(t, templateText(k.kind, k.version, spec)) }
@@ -60,6 +65,17 @@ func TestPoolTemplateRules(t *testing.T) {
 			"spec.template.spec.scaling.maxCount", "must be at least minCount"},
 		{"AzureMachinePoolTemplate", "v1beta1", "the rules of a new pool", "location: westus2, identity: UserAssigned, " + azureMachine,
 			"spec.template.spec.userAssignedIdentities", "must be specified"},
+		{"OCIMachinePoolTemplate", "v1beta2", "the rules of a new pool", "instanceConfiguration: {shape: VM.Standard.E4.Flex}",
+			"spec.template.spec.instanceConfiguration.instanceSourceViaImageConfig", "must name the image"},
+		{"OCIMachinePoolTemplate", "v1beta2", "it belongs to one pool", ociInstances + ", ocid: ocid1.instancepool.oc1..a",
+			"spec.template.spec.ocid", "belongs to one pool"},
+		{"OCIMachinePoolTemplate", "v1beta2", "it belongs to one pool",
+			strings.Replace(ociInstances, "shape:", "instanceConfigurationId: a, shape:", 1),
+			"spec.template.spec.instanceConfiguration.instanceConfigurationId", "belongs to one pool"},
+		{"OCIManagedMachinePoolTemplate", "v1beta1", "it belongs to one pool", "nodeShape: a, id: ocid1.nodepool.oc1..a",
+			"spec.template.spec.id", "belongs to one pool"},
+		{"OCIVirtualMachinePoolTemplate", "v1beta2", "it belongs to one pool", "id: ocid1.virtualnodepool.oc1..a",
+			"spec.template.spec.id", "belongs to one pool"},
 	} {
 		a := admissionOf(t, c.kind, c.version)
 		compare(t, c.reason, a.admit(object(t, templateText(c.kind, c.version, c.spec)), nil), []string{c.at, c.says})
@@ -93,7 +109,7 @@ func TestTemplatesAreOfTheirPools(t *testing.T) {
 	}
 }
 
-// fields are the paths of all fields below a schema, with their defaults.
+// fields returns the paths of all fields below a schema, with their defaults.
 func fields(at string, s apiextensionsv1.JSONSchemaProps) map[string]string {
 	all := map[string]string{}
 	add := func(more map[string]string) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,14 +31,57 @@ func noSettings(t *testing.T) {
 
 // hook keeps what it is told.
 type hook struct {
-	mu    sync.Mutex
-	lines []string
+	mu               sync.Mutex
+	lines, throttled []string
 }
 
 func (h *hook) Done(c wire.Call, r wire.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lines = append(h.lines, strings.Join([]string{c.String(), c.Account, c.Region, http.StatusText(r.Status)}, " "))
+}
+
+func (h *hook) Throttled(c wire.Call, r wire.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.throttled = append(h.throttled, c.String()+" "+http.StatusText(r.Status))
+}
+
+// TestThrottlingIsCounted holds that a refusal by rate limits is reported once, whichever status it has, and that other refusals are not.
+func TestThrottlingIsCounted(t *testing.T) {
+	noSettings(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", simaws.AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", simaws.SecretAccessKey)
+	for _, c := range []struct {
+		code   string
+		status int
+		want   []string
+	}{
+		{"Throttling", http.StatusBadRequest, []string{"autoscaling:DescribeAutoScalingGroups Bad Request"}},
+		{"RequestLimitExceeded", http.StatusServiceUnavailable, []string{"autoscaling:DescribeAutoScalingGroups Service Unavailable"}},
+		{"Throttling", http.StatusTooManyRequests, []string{"autoscaling:DescribeAutoScalingGroups Too Many Requests"}},
+		{"ValidationError", http.StatusBadRequest, nil},
+		{"InternalFailure", http.StatusServiceUnavailable, nil},
+	} {
+		endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			_, _ = w.Write([]byte("<ErrorResponse><Error><Code>" + c.code + "</Code><Message>no</Message></Error></ErrorResponse>"))
+		}))
+		t.Cleanup(endpoint.Close)
+		t.Setenv("AWS_ENDPOINT_URL", endpoint.URL)
+		told := &hook{}
+		d, err := aws.New(aws.Options{Hook: told})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(d.Close)
+		if _, err := d.Observe(t.Context(), aTarget()); err == nil {
+			t.Errorf("%s with %d: want an error", c.code, c.status)
+		}
+		if !slices.Equal(told.throttled, c.want) || len(told.lines) != 1 {
+			t.Errorf("%s with %d: want %q reported of one request, got %q of %q", c.code, c.status, c.want, told.throttled, told.lines)
+		}
+	}
 }
 
 func TestSettingsOfTheSDKAreHonoured(t *testing.T) {

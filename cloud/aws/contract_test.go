@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 type source = *awsv1.MachinePoolSource
@@ -23,12 +23,12 @@ type source = *awsv1.MachinePoolSource
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -60,7 +60,7 @@ func suite() cloudtest.Suite[source] {
 				s.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{Name: "muster-drain", LifecycleTransition: "autoscaling:EC2_INSTANCE_TERMINATING"}}
 			}),
 		},
-		AskedTag: "stage", Spelling: session.Spelling,
+		UserTag: "stage", Spelling: session.Spelling,
 		Many: 210, SteadyReads: 3,
 		GroupID: func(name string) string {
 			return "arn:aws:autoscaling:" + simaws.Region + ":" + simaws.AccountID + ":autoScalingGroup:0f6f8d5e:autoScalingGroupName/" + name

@@ -37,7 +37,7 @@ func causeOf(t *testing.T, cause string) *pool.Cause {
 	is := &asgtypes.AutoScalingGroup{Instances: []asgtypes.Instance{
 		{InstanceId: new("i-1"), LifecycleState: asgtypes.LifecycleStateTerminatingWait}}}
 	var holds lifecycle.Holds
-	if err := holds.Read(t.Context(), client, is, lifecycle.Created(lifecycle.Wanted(nil), client.Now), ""); err != nil {
+	if err := holds.Read(t.Context(), client, is, lifecycle.Created(lifecycle.Specifications(nil), client.Now), ""); err != nil {
 		t.Fatal(err)
 	}
 	if held := holds.Of("i-1"); held == nil || held.Since.Minute() != 0 {

@@ -21,7 +21,7 @@ func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	size := w.memory.group.size()
 	w.memory.touchedMembers()
 	return asg.Termination{
-		Session: w.c, Now: w.now, Group: w.t.group, Size: size, Lower: lower, Asked: &w.memory.asked, Going: w.going,
+		Session: w.c, Now: w.now, Group: w.t.group, Size: size, Lower: lower, RequestedSize: &w.memory.asked, Going: w.going,
 		Took: func(id string) { w.memory.holds.Request(id, w.now) },
 	}.Terminate(ctx, s.Targets)
 }

@@ -60,7 +60,7 @@ func TestAttachedIsLeftAlone(t *testing.T) {
 				if got := ids(o); !slices.Equal(got, born) || o.Group.Size != 3 {
 					t.Errorf("want %v and a size of 3, got %v, %d", born, got, o.Group.Size)
 				}
-				if told(o, "MachinesAttached", guest) == nil {
+				if issueWith(o, "MachinesAttached", guest) == nil {
 					t.Errorf("want it told, got %v", o.Issues)
 				}
 				if len(o.ExternalStandby) != 1 || !strings.HasSuffix(o.ExternalStandby[0], "/virtualMachines/"+guest) {

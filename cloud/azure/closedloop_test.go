@@ -27,8 +27,8 @@ type rollout struct {
 	// bad is true if machines of the change never join; then is a further change, of which they do.
 	bad  bool
 	then func(*azurev1.AzureMachinePoolSpec)
-	// want is what becomes of it, in both modes: machines made and gone, the least that serve and the most that exist, the requests
-	// that change the scale set, the requests that remove machines, and how it ends.
+	// want is the expected result, in both modes: created and deleted machines, the minimum that serve and the maximum that exist, the
+	// requests that change the scale set, the requests that remove machines, and the final state.
 	want string
 }
 
@@ -135,8 +135,8 @@ type play struct {
 const (
 	passEvery = 30 * time.Second
 	joinsIn   = 3 * time.Minute
-	// passesMost is more than any row takes.
-	passesMost = 500
+	// maxPasses is more than any row takes.
+	maxPasses = 500
 	// quietPasses in a row without a step are rest.
 	quietPasses = 10
 )
@@ -239,7 +239,7 @@ func (p *play) run() pool.Plan {
 	p.w.t.Helper()
 	var plan pool.Plan
 	quiet := 0
-	for range passesMost {
+	for range maxPasses {
 		plan = p.pass()
 		if plan.Step != nil || plan.Rollout.State == pool.RolloutInProgress || !plan.Next.IsZero() {
 			quiet = 0
@@ -249,7 +249,7 @@ func (p *play) run() pool.Plan {
 			return plan
 		}
 	}
-	p.w.t.Errorf("want rest after %d passes, got %+v", passesMost, plan)
+	p.w.t.Errorf("want rest after %d passes, got %+v", maxPasses, plan)
 	return plan
 }
 
@@ -260,7 +260,7 @@ func newPlay(w *world, target azure.Target, d pool.Desired) *play {
 	}
 }
 
-// of plays a rollout and says what became of it.
+// of plays a rollout and returns its result.
 func (r rollout) of(w *world) string {
 	w.t.Helper()
 	p := newPlay(w, w.aTarget(), r.d)

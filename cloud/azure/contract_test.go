@@ -13,12 +13,11 @@ import (
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
-	"github.com/muster-project/muster/test/garbage"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }
 
 type specification = *azurev1.MachinePoolSource
 
@@ -32,12 +31,12 @@ func TestContractFlexible(t *testing.T) {
 }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite(azurev1.UniformOrchestrationMode).RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite(azurev1.UniformOrchestrationMode).RunEachSwitch(t)
 }
 
@@ -62,7 +61,7 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 				s.Template.NetworkInterfaces = []azurev1.NetworkInterface{{SubnetName: "nope", PrivateIPConfigs: 1}}
 			}),
 		},
-		AskedTag: "stage", Spelling: model.Spelling,
+		UserTag: "stage", Spelling: model.Spelling,
 		Many: 210, ManyInPage: 10, SteadyReads: 2,
 		Primary: []string{"VirtualMachineScaleSets_Get", "VirtualMachineScaleSets_List", "VirtualMachineScaleSetVMs_List"},
 		Name:    func(o cloud.Owner) string { return o.Name },

@@ -9,26 +9,26 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// wanted is what the specification asks for now.
-type wanted struct {
-	// model is what the scale set should be, as far as Azure can change the existing one to that; nil when it is unknown. unchangeable
+// desired is the desired state of the scale set, compared with the existing one.
+type desired struct {
+	// model is the desired model of the scale set, as far as Azure can change the existing one to it; nil if it is unknown. unchangeable
 	// names the fields that Azure can't change.
 	model        *model.Model
 	unchangeable []string
-	// imageStays is why the scale set keeps the image that it has; empty where it does not.
+	// imageStays is the reason why the scale set keeps its image; empty if it does not.
 	imageStays string
 	// against compares it with the pool's existing scale set; nil without a scale set or a model.
 	against  *model.Comparison
 	template pool.Template
 	remember map[string]string
-	// capacity is what each machine offers; nil where the VM size is unknown.
+	// capacity is the capacity of each machine; nil if the VM size is unknown.
 	capacity *pool.NodeCapacity
 }
 
-// want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
-// look-up.
-func (r *reader) want(ctx context.Context) (wanted, error) {
-	want := wanted{remember: r.t.Remembered}
+// desired translates the specification, with the look-ups that this requires. Together with an error it returns the parts that do not
+// depend on the failed look-up.
+func (r *reader) desired(ctx context.Context) (desired, error) {
+	want := desired{remember: r.t.Remembered}
 	image, remember, err := r.t.image(ctx, r.lookups, r.now)
 	if err != nil {
 		return want, err

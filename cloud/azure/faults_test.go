@@ -21,7 +21,7 @@ import (
 
 var seeds = flag.Int("seeds", 3, "how many rollouts under faults are played in each mode; one with -short")
 
-// played is how many rollouts under faults are played.
+// played returns the number of simulated rollouts under faults.
 func played() int {
 	if testing.Short() {
 		return min(*seeds, 1)
@@ -29,8 +29,8 @@ func played() int {
 	return *seeds
 }
 
-// trouble is what may go wrong at any time, none of it for long.
-var trouble = []sim.Fault{
+// transientFaults may occur at any time. None lasts long.
+var transientFaults = []sim.Fault{
 	{Kind: sim.Throttle, Service: "compute"},
 	{Kind: sim.ErrorBefore, Service: "compute", Status: 500},
 	{Kind: sim.ErrorAfter, Service: "compute", Status: 500},
@@ -63,7 +63,7 @@ func rolloutUnderFaults(w *world, seed uint64) {
 	for range 60 {
 		switch random.IntN(9) {
 		case 0:
-			f := trouble[random.IntN(len(trouble))]
+			f := transientFaults[random.IntN(len(transientFaults))]
 			f.Times = 1 + random.IntN(3)
 			w.fault(f)
 		case 1:
@@ -143,10 +143,10 @@ func (n *takesNobody) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		var asked struct {
+		var request struct {
 			SKU *struct{ Capacity *int }
 		}
-		if err := json.Unmarshal(body, &asked); err != nil {
+		if err := json.Unmarshal(body, &request); err != nil {
 			return nil, err
 		}
 		for _, s := range n.cloud.State().Sets {
@@ -157,7 +157,7 @@ func (n *takesNobody) RoundTrip(req *http.Request) (*http.Response, error) {
 				}
 			}
 			// With the ETag of an older capacity it is refused.
-			if asked.SKU != nil && *asked.SKU.Capacity < there && req.Header.Get("If-Match") == s.Version {
+			if request.SKU != nil && *request.SKU.Capacity < there && req.Header.Get("If-Match") == s.Version {
 				n.t.Errorf("want no capacity below the %d machines that there are, got %s", there, body)
 			}
 		}
@@ -191,7 +191,7 @@ func surgeUnderFaults(w *world, seed uint64) {
 	for range 60 {
 		switch random.IntN(8) {
 		case 0:
-			f := trouble[random.IntN(8)]
+			f := transientFaults[random.IntN(8)]
 			f.Times = 1 + random.IntN(3)
 			w.fault(f)
 		case 1:

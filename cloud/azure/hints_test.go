@@ -37,7 +37,7 @@ func TestHintsSurvive(t *testing.T) {
 		target = kept(target, o)
 		settle()
 		w.driver = w.newDriver()
-		if o = w.observe(target); told(o, "Capacity", "zone '2'") == nil {
+		if o = w.observe(target); issueWith(o, "Capacity", "zone '2'") == nil {
 			t.Errorf("want the words of the operation, got %v", o.Issues)
 		}
 		calls := w.wire.during(func() { o = w.observe(target) })
@@ -68,7 +68,7 @@ func TestRoleThatMayNotBeRead(t *testing.T) {
 		target = kept(target, o)
 		w.fault(sim.Fault{Kind: sim.ErrorBefore, Service: "authorization", Code: "AuthorizationFailed", Message: "no", Status: 403})
 		w.driver = w.newDriver()
-		if o = w.observe(target); told(o, string(cloud.Denied), "AuthorizationFailed") == nil || o.Group == nil || len(o.Instances) != 1 {
+		if o = w.observe(target); issueWith(o, string(cloud.Denied), "AuthorizationFailed") == nil || o.Group == nil || len(o.Instances) != 1 {
 			t.Errorf("want the pool seen, and the refusal told, got %+v", o)
 		}
 		w.start(target, pool.Step{Kind: pool.DeleteGroup})

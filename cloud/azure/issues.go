@@ -12,8 +12,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// namedMost is how many machines an issue names.
-const namedMost = 3
+// maxNamedMachines bounds the machines that an issue names.
+const maxNamedMachines = 3
 
 // scaleSetIssues returns why the scale set failed; none if it did not. It reads the scale set's instance view and the last operation that
 // is remembered. The answers are kept: they do not change with time.
@@ -27,8 +27,8 @@ func (r *reader) scaleSetIssues(ctx context.Context) []pool.Cause {
 		return known.issues
 	}
 	issues, complete := r.setReader().viewIssues(ctx, is)
-	told, answered := r.memory.operations.issues(ctx, r.c, r.now)
-	issues = unique(append(issues, told...))
+	failures, answered := r.memory.operations.issues(ctx, r.c, r.now)
+	issues = unique(append(issues, failures...))
 	if len(issues) == 0 {
 		issues = []pool.Cause{{Reason: reasonFailed,
 			Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", r.t.name)}}
@@ -108,8 +108,8 @@ func named(ids []string) string {
 	if len(ids) > 1 {
 		what = "machines "
 	}
-	if len(ids) <= namedMost {
+	if len(ids) <= maxNamedMachines {
 		return what + strings.Join(ids, ", ")
 	}
-	return fmt.Sprintf("%s%s and %d more", what, strings.Join(ids[:namedMost], ", "), len(ids)-namedMost)
+	return fmt.Sprintf("%s%s and %d more", what, strings.Join(ids[:maxNamedMachines], ", "), len(ids)-maxNamedMachines)
 }

@@ -76,7 +76,7 @@ func TestImageOfAnotherSource(t *testing.T) {
 				ImagePlan: azurev1.ImagePlan{Publisher: "cncf-upstream", Offer: "capi", SKU: "ubuntu-2204-gen1"}, Version: "128.3.20231023"}}
 		})
 		o := w.observe(target)
-		if told(o, "ImageSourceUnchangeable", "create another pool") == nil ||
+		if issueWith(o, "ImageSourceUnchangeable", "create another pool") == nil ||
 			!slices.Equal(o.Group.Unchangeable, []string{"spec.template.image"}) {
 			t.Errorf("want the image reported as unchangeable, got %v, issues %v", o.Group.Unchangeable, o.Issues)
 		}

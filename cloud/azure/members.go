@@ -14,11 +14,11 @@ import (
 // instances returns the scale set's machines, in the order in which they were created. Those whose creation is not known yet are the
 // youngest. A machine that failed with the extensions that it was given is not offered them again: its tags, which are written afterwards,
 // show that it still lacks them.
-func (r setRead) instances(t target, want wanted, given extended) []pool.Instance {
+func (r setRead) instances(t target, want desired, appliedExtensions extended) []pool.Instance {
 	var list []pool.Instance
 	for _, m := range r.machines {
 		is := m.made(want.against)
-		if m.state() == pool.Failed && want.model != nil && given.has(m, want.model) {
+		if m.state() == pool.Failed && want.model != nil && appliedExtensions.has(m, want.model) {
 			is.InPlaceDrift = nil
 		}
 		list = append(list, pool.Instance{
@@ -55,20 +55,20 @@ func (m machine) made(against *model.Comparison) model.Instance {
 	}
 }
 
-// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID.
-type extended map[string]given
+// extended holds the extensions that were last requested for machines of a Flexible scale set, by the machine's ID.
+type extended map[string]appliedExtensions
 
-// given are extensions that Azure was asked to give a machine.
-type given struct {
+// appliedExtensions is a request to Azure to give a machine extensions.
+type appliedExtensions struct {
 	// extensions as a hash, as the machine's tags hold it once it has them.
 	extensions string
-	// since is when Azure was asked first, others what the machine showed beside them then.
+	// since is the time of the first request, others the foreign extensions that the machine showed then.
 	since  time.Time
 	others string
 }
 
-// unshownPeriod is for how long Azure is asked to give a machine extensions that the machine does not show. It may ignore a request that it
-// accepts; and it may show extensions otherwise than they were asked for, or some that others have added.
+// unshownPeriod is the time for which the request is repeated while the machine does not show the extensions. Azure may ignore a request
+// that it accepts, it may show the extensions with other values, and other clients may have added some.
 const unshownPeriod = 30 * time.Minute
 
 // has reports whether a machine was given the extensions of a model.
@@ -97,7 +97,7 @@ func (e extended) and(existing, chosen []machine, wanted *model.Model, now time.
 	for _, m := range chosen {
 		if !e.has(m, wanted) {
 			_, others := wanted.ExtensionsShown(m.flexible.Resources)
-			out[m.id] = given{wanted.Extensions(), now, others}
+			out[m.id] = appliedExtensions{wanted.Extensions(), now, others}
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func (e extended) and(existing, chosen []machine, wanted *model.Model, now time.
 
 // lacking returns the chosen machines that lack extensions and have not taken those that they were given. A machine's tags show the
 // extensions only once they are written; losing this memory costs one more request.
-func (e extended) lacking(want wanted, chosen []machine, now time.Time) []machine {
+func (e extended) lacking(want desired, chosen []machine, now time.Time) []machine {
 	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
 		behind := want.against == nil || slices.Contains(m.made(want.against).InPlaceDrift, model.FieldExtensions)
 		return !behind || e.taken(m, want.model, now)
@@ -155,8 +155,8 @@ func (k *protection) read(ctx context.Context, from setReader, set setRead) erro
 	return nil
 }
 
-// protectionReads is how many machines whose protection was changed are read one by one: such reads have a large budget, while lists of
-// instances share a small one with those of scale sets.
+// protectionReads is the number of machines with changed protection that are read one by one: such reads have a large budget, while lists
+// of instances share a small one with those of scale sets.
 const protectionReads = 4
 
 // update lists which machines are protected if that is due, and reads those whose protection was changed.

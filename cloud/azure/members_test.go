@@ -18,7 +18,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
-// Provider IDs are what the cloud provider writes, whatever letters Azure gives IDs back in: its lists have resource groups in capitals.
+// Provider IDs equal those of the cloud provider, in whatever case Azure returns IDs: its lists have resource groups in capitals.
 func TestProviderIDs(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -119,7 +119,7 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 		before := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List")
 		for range 2 {
 			o := w.observe(p.target)
-			if told(o, string(cloud.Denied), "AuthorizationFailed") == nil || o.Group == nil || len(o.Instances) != 2 {
+			if issueWith(o, string(cloud.Denied), "AuthorizationFailed") == nil || o.Group == nil || len(o.Instances) != 2 {
 				t.Fatalf("want the pool observed, and the refusal reported, got %+v", o)
 			}
 			for _, i := range o.Instances {
@@ -261,11 +261,11 @@ func TestExtensionsTakenBack(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		w.create(target, 1)
-		given := with(target, reshape)
-		w.start(given, pool.Step{Kind: pool.UpdateGroup})
+		appliedExtensions := with(target, reshape)
+		w.start(appliedExtensions, pool.Step{Kind: pool.UpdateGroup})
 		settle()
 		for had := w.cloud.State().Sets[0].Machines[0].Extensions; w.cloud.State().Sets[0].Machines[0].Extensions == had; {
-			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given),
+			w.start(appliedExtensions, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(appliedExtensions),
 				func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })})
 			settle()
 		}
@@ -388,8 +388,8 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// Azure may accept a request to give machines the extensions of their scale set and ignore it. What a machine shows is what it has: it is
-// asked again until then, and for half an hour where a machine shows extensions of others, from which nothing can be told.
+// Azure may accept a request to give machines the extensions of their scale set and ignore it. Only the extensions that a machine shows
+// count: the request is repeated until they match, and for half an hour if a machine shows foreign extensions, which prove nothing.
 func TestExtensionsThatAreIgnored(t *testing.T) {
 	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
 		extended := func(list ...azurev1.VMExtension) azure.Target {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// visibleWithin is how long a read may still show a scale set as it was before a write: some of Azure's reads are eventually
-	// consistent.
+	// visibleWithin is the time after a write within which a read may still return the scale set's previous state: some reads of Azure are
+	// eventually consistent.
 	visibleWithin = 10 * time.Second
-	// slowPeriod is how long a read of the protection of a Flexible scale set's machines is reused: as a rule only Muster changes it.
+	// slowPeriod is the time for which a read of the protection of a Flexible scale set's machines is reused: usually only Muster changes it.
 	slowPeriod = 2 * time.Hour
-	// refusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
+	// refusedPeriod is the time for which a denied read is not repeated, so that passes in quick succession send one request.
 	refusedPeriod = 10 * time.Second
-	// issuesPeriod is how long the issues of a failed scale set are reused.
+	// issuesPeriod is the time for which the issues of a failed scale set are reused.
 	issuesPeriod = 10 * time.Minute
 )
 
@@ -25,7 +25,7 @@ type memory struct {
 	// touch marks shared reads of the scale set as out of date.
 	touch func()
 	set   setRead
-	// pages is how many pages the last list of a Uniform scale set's machines had.
+	// pages is the number of pages of the last list of a Uniform scale set's machines.
 	pages      int
 	protection protection
 	extended   extended

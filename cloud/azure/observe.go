@@ -41,7 +41,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		out.Cache.Fresh = r.fresh
 		return out, nil
 	}
-	want, failed := r.want(ctx)
+	want, failed := r.desired(ctx)
 	out := pool.Observed{
 		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: r.t.spot(), Operations: r.memory.operations.list,
 		Cache:    pool.CacheStatus{Fresh: r.fresh},
@@ -83,7 +83,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 }
 
 // group returns the scale set as package pool describes groups.
-func (r *reader) group(want wanted, version pool.Template, issues []pool.Cause) *pool.Group {
+func (r *reader) group(want desired, version pool.Template, issues []pool.Cause) *pool.Group {
 	is := r.memory.set.is
 	state, surge, operations := stateOf(is), r.memory.surge(), &r.memory.operations
 	g := &pool.Group{

@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// operationsMost bounds the operations that are remembered: only the last ones are ever asked about.
-const operationsMost = 5
+// maxOperations bounds the stored operations: only the last ones are ever polled.
+const maxOperations = 5
 
 // operations are the long-running operations that Muster began on the scale set, and what became of them.
 type operations struct {
@@ -31,7 +31,7 @@ type operations struct {
 // add adds an operation that was begun now.
 func (o *operations) add(operation pool.Operation, now time.Time) {
 	list := append(o.list, operation)
-	o.list, o.begun = list[max(0, len(list)-operationsMost):], now
+	o.list, o.begun = list[max(0, len(list)-maxOperations):], now
 }
 
 // observe derives from a read of the scale set when operations were given up, and that they have ended. The first call adds the operations

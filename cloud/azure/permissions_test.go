@@ -23,7 +23,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 	}
 	t.Run("lives", func(t *testing.T) {
 		inBothModes(t, func(t *testing.T, w *world) {
-			w.wire.next = role.Over(w.wire.next)
+			w.wire.next = role.Wrap(w.wire.next)
 			target := w.aTarget()
 			if w.mode == azurev1.UniformOrchestrationMode {
 				target = w.systemAssigned()
@@ -37,7 +37,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 	}
 	for _, g := range grants {
 		for _, a := range g.Actions {
-			if n := role.Asked(a.Name); n == 0 && !a.ByService && !a.AgentPools {
+			if n := role.Uses(a.Name); n == 0 && !a.ByService && !a.AgentPools {
 				t.Errorf("%s is allowed, and nothing asks for it", a.Name)
 			} else if n > 0 && a.ByService {
 				t.Errorf("%s is asked for, and said to be checked by Azure alone", a.Name)

@@ -85,8 +85,8 @@ func (r *reader) setReader() setReader {
 	return setReader{c: r.c, t: r.t, now: r.now, memory: r.memory}
 }
 
-// apart is how much older than its scale set a list of machines may be that pools share.
-const apart = time.Second
+// maxListLag is the maximum age difference between the scale set and a shared list of its machines.
+const maxListLag = time.Second
 
 // set reads the scale set and its machines, no older than maxAge.
 func (r setReader) set(ctx context.Context, maxAge time.Duration) (setRead, error) {
@@ -105,8 +105,8 @@ func (r setReader) set(ctx context.Context, maxAge time.Duration) (setRead, erro
 		return read, nil
 	}
 	all, at, err := r.machines(ctx, read, maxAge)
-	if err == nil && maxAge > 0 && at.Before(read.at.Add(-apart)) {
-		// What the scale set has more than the older list shows would be taken for missing.
+	if err == nil && maxAge > 0 && at.Before(read.at.Add(-maxListLag)) {
+		// What the scale set has more than the older list shows would count as missing.
 		all, at, err = r.machines(ctx, read, max(r.now.Sub(read.at), 1))
 	}
 	if err != nil {

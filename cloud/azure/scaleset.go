@@ -20,7 +20,7 @@ type setRead struct {
 	attached attachedVMs
 	// created is when the scale set was created, by the controller's clock.
 	created time.Time
-	// at and machinesAt are when the reads of the scale set and of its machines began, skew is how far Azure's clock was ahead.
+	// at and machinesAt are the start times of the reads of the scale set and of its machines, skew is the lead of Azure's clock.
 	at, machinesAt time.Time
 	skew           time.Duration
 	named          driverkit.NamedGroup
@@ -35,7 +35,7 @@ func (r setRead) oldest() time.Time {
 	return r.machinesAt
 }
 
-// capacity returns how many machines of its own the scale set was asked to keep.
+// capacity returns the requested number of the scale set's own machines.
 func (r setRead) capacity() int {
 	return max(0, model.Read(*r.is).Capacity()-staying(r.attached))
 }
@@ -54,12 +54,12 @@ func staying(list []machine) int {
 	return n
 }
 
-// lacking reports whether Azure was asked for more machines than exist, and gave up.
+// lacking reports whether more machines were requested than exist, and Azure gave up.
 func (r setRead) lacking() bool {
 	return gaveUp(stateOf(r.is)) && r.existing() < r.capacity()
 }
 
-// size returns the number of machines that the scale set keeps: what it was asked for, or what exists once Azure gave up creating the
+// size returns the number of machines that the scale set keeps: the requested number, or the existing one once Azure gave up creating the
 // rest.
 func (r setRead) size() int {
 	if r.lacking() {
@@ -86,7 +86,7 @@ func (r setRead) members(targets []pool.InstanceRef) []machine {
 }
 
 // version returns the one model that the scale set has.
-func (r setRead) version(want wanted) pool.Template {
+func (r setRead) version(want desired) pool.Template {
 	current := model.Read(*r.is)
 	content := current.Content
 	if want.against != nil {
@@ -121,7 +121,7 @@ func (r setRead) creations(now time.Time) (created []time.Time, until time.Time)
 
 // extending returns what Azure does to machines of a Flexible scale set while it changes their extensions: their tags are written
 // afterwards, and until then nothing shows that the machines have them.
-func (r setRead) extending(want wanted) *pool.Cause {
+func (r setRead) extending(want desired) *pool.Cause {
 	if want.against == nil || !flexible(r.is) {
 		return nil
 	}

@@ -80,7 +80,7 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 
 // createGroup creates the scale set, unless its name is taken.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := w.want(ctx)
+	want, err := w.desired(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (w *writer) putTemplate(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := w.desired(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := w.desired(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 // creating machines, any change would have it try again: the size is then the number of existing machines.
 func (w *writer) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned pool.PlannedSurge) error {
 	is := w.memory.set.is
-	keep, asked := w.memory.set.size(), w.memory.set.capacity()
-	if keep < asked && w.memory.operations.unsettled(w.now) {
+	keep, capacity := w.memory.set.size(), w.memory.set.capacity()
+	if keep < capacity && w.memory.operations.unsettled(w.now) {
 		return w.t.notYet()
 	}
-	if change.SKU != nil || keep != asked {
+	if change.SKU != nil || keep != capacity {
 		sku := ptr.Deref(change.SKU, armcompute.SKU{})
 		if change.SKU == nil {
 			sku = ptr.Deref(is.SKU, armcompute.SKU{})
@@ -263,7 +263,7 @@ func (w *writer) apply(ctx context.Context, s pool.Step) error {
 	if !flexible(w.memory.set.is) {
 		return w.upgrade(ctx, chosen)
 	}
-	want, err := w.want(ctx)
+	want, err := w.desired(ctx)
 	if err != nil {
 		return err
 	}
@@ -271,8 +271,8 @@ func (w *writer) apply(ctx context.Context, s pool.Step) error {
 	if len(lacking) == 0 {
 		return w.tag(ctx, chosen, want.model.MachineTags)
 	}
-	if told := slices.DeleteFunc(slices.Clone(lacking), func(m machine) bool { return model.Extending(m.tags) }); len(told) > 0 {
-		return w.tag(ctx, told, want.model.ExtendingTags)
+	if untagged := slices.DeleteFunc(slices.Clone(lacking), func(m machine) bool { return model.Extending(m.tags) }); len(untagged) > 0 {
+		return w.tag(ctx, untagged, want.model.ExtendingTags)
 	}
 	return w.extend(ctx, want, lacking)
 }
@@ -298,11 +298,11 @@ func (w *writer) upgrade(ctx context.Context, chosen []machine) error {
 }
 
 // extend gives machines of a Flexible scale set their extensions.
-func (w *writer) extend(ctx context.Context, want wanted, chosen []machine) error {
-	given := w.memory.extended.and(w.memory.set.machines, chosen, want.model, w.now)
+func (w *writer) extend(ctx context.Context, want desired, chosen []machine) error {
+	extended := w.memory.extended.and(w.memory.set.machines, chosen, want.model, w.now)
 	err := w.upgrade(ctx, chosen)
 	if err == nil {
-		w.memory.extended = given
+		w.memory.extended = extended
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Target is what the driver is handed about one pool.
+// Target holds the driver's input for one pool.
 type Target = cloud.Target[*azurev1.MachinePoolSource]
 
 // target is Target with its parts at hand.

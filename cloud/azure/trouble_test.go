@@ -33,8 +33,8 @@ func (w *world) fault(f sim.Fault) {
 
 func (w *world) calm() { w.cloud.Faults().Clear() }
 
-// told is the issue with that reason that says the words; nil when there is none.
-func told(o pool.Observed, reason, words string) *pool.Cause {
+// issueWith is the issue with that reason that says the words; nil when there is none.
+func issueWith(o pool.Observed, reason, words string) *pool.Cause {
 	for _, i := range o.Issues {
 		if i.Reason == reason && strings.Contains(i.Message, words) {
 			return &i
@@ -43,8 +43,8 @@ func told(o pool.Observed, reason, words string) *pool.Cause {
 	return nil
 }
 
-// One zone has no capacity: the words name it, the size is what is there, growing rests, and a change of tags meanwhile does not make
-// Azure try again.
+// TestNoCapacityInOneZone: the message names the zone, the size is the number of existing machines, scaling out pauses, and a change of
+// tags does not make Azure retry.
 func TestNoCapacityInOneZone(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -54,7 +54,7 @@ func TestNoCapacityInOneZone(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.Resize, Size: 4})
 		settle()
 		o := w.observe(target)
-		if told(o, "Capacity", "zone '2'") == nil || o.Group.Size != 2 || o.Group.ScaleUpFailedAt.IsZero() || o.Group.Busy != nil {
+		if issueWith(o, "Capacity", "zone '2'") == nil || o.Group.Size != 2 || o.Group.ScaleUpFailedAt.IsZero() || o.Group.Busy != nil {
 			t.Fatalf("want the zone named, a size of 2, and growth that failed, got %+v, issues %v", o.Group, o.Issues)
 		}
 		restarted := target
@@ -90,7 +90,7 @@ func TestQuota(t *testing.T) {
 		err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.Resize, Size: 5})
 		settle()
 		o := w.observe(target)
-		if cloud.KindOf(err) != cloud.Capacity && told(o, "Capacity", "quota") == nil {
+		if cloud.KindOf(err) != cloud.Capacity && issueWith(o, "Capacity", "quota") == nil {
 			t.Errorf("want a refusal of kind Capacity, or an issue with Azure's words on the quota, got %v, issues %v", err, o.Issues)
 		}
 		if o.Group.Size != 2 || len(o.Instances) != 2 {
@@ -138,7 +138,7 @@ func TestMachineStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if o = w.observe(target); o.Instances[0].State != pool.Failed || told(o, "NotRunning", "stopped") == nil {
+		if o = w.observe(target); o.Instances[0].State != pool.Failed || issueWith(o, "NotRunning", "stopped") == nil {
 			t.Errorf("want it failed, with its power state, got %+v, issues %v", o.Instances, o.Issues)
 		}
 	})
@@ -166,7 +166,7 @@ func TestSpotEviction(t *testing.T) {
 				rest(time.Minute)
 				o := w.observe(p.target)
 				here := slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == evicted.ID && i.State == pool.Failed })
-				if stays := policy == azurev1.SpotEvictionPolicyDeallocate; here != stays || (told(o, "SpotEvicted", evicted.ID) != nil) != stays {
+				if stays := policy == azurev1.SpotEvictionPolicyDeallocate; here != stays || (issueWith(o, "SpotEvicted", evicted.ID) != nil) != stays {
 					t.Errorf("want it gone, or failed with the reason, got %+v, issues %v", o.Instances, o.Issues)
 				}
 				p.run()
@@ -442,7 +442,7 @@ func TestSizeThatDoesNotFit(t *testing.T) {
 }
 
 // A machine that never answers fails its scale set too, which is told once, with the machine.
-func TestImpairedMachineIsToldOnce(t *testing.T) {
+func TestImpairedMachineIsReportedOnce(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		w.fault(sim.Fault{Kind: sim.Impaired, Code: "OSProvisioningTimedOut", Times: 1})

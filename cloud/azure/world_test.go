@@ -130,14 +130,14 @@ func newDriver(over http.RoundTripper) (*azure.Driver, error) {
 		return nil, err
 	}
 	return azure.New(azure.Options{
-		Endpoint: endpoint, Base: role.Over(over),
+		Endpoint: endpoint, Base: role.Wrap(over),
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return &azfake.TokenCredential{}, nil
 		},
 	})
 }
 
-// network is what the simulated subscription holds, as an infrastructure cluster would show it.
+// network returns the network of the simulated subscription, as an infrastructure cluster would show it.
 func network() azurev1.ClusterView {
 	return azurev1.ClusterView{
 		Name: simazure.ClusterName, ClusterName: simazure.ClusterName,

@@ -27,11 +27,11 @@ func TestPools(t *testing.T) {
 	if got := *pools.Of("a", start.Add(time.Minute)); got != 1 {
 		t.Errorf("want what was kept, got %d", got)
 	}
-	for i := range poolsMost - 1 {
+	for i := range maxPools - 1 {
 		pools.Of(fmt.Sprint(i), start.Add(time.Hour))
 	}
-	if len(pools.by) != poolsMost {
-		t.Errorf("want %d memories, got %d", poolsMost, len(pools.by))
+	if len(pools.by) != maxPools {
+		t.Errorf("want %d memories, got %d", maxPools, len(pools.by))
 	}
 	if _, ok := pools.by["b"]; ok {
 		t.Error("want the one forgotten that was not used for longest")
@@ -45,10 +45,10 @@ func TestPools(t *testing.T) {
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	var shared Lookups
-	asked := 0
+	calls := 0
 	question := Question{Kind: "image", Inputs: []string{"ubuntu"}, Good: NotEmpty, Ask: func(context.Context) (string, error) {
-		asked++
-		return fmt.Sprintf("image-%d", asked), nil
+		calls++
+		return fmt.Sprintf("image-%d", calls), nil
 	}}
 	remembered := map[string]string{}
 	for _, c := range []struct {
@@ -98,18 +98,18 @@ func TestTogether(t *testing.T) {
 	for _, c := range []struct {
 		reason      string
 		fails       int32
-		asked, lost int32
+		calls, lost int32
 	}{
-		{reason: "one asks for all", asked: 1},
-		{reason: "the failure of one is not that of the others", fails: 1, asked: 50, lost: 1},
+		{reason: "one asks for all", calls: 1},
+		{reason: "the failure of one is not that of the others", fails: 1, calls: 50, lost: 1},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var shared Lookups
-				var asked, lost atomic.Int32
+				var calls, lost atomic.Int32
 				q := Question{Kind: "image", Inputs: "ubuntu", Good: NotEmpty, Ask: func(context.Context) (string, error) {
-					n := asked.Add(1)
+					n := calls.Add(1)
 					time.Sleep(time.Second)
 					if n <= c.fails {
 						return "", errors.New("refused")
@@ -126,8 +126,8 @@ func TestTogether(t *testing.T) {
 					})
 				}
 				pools.Wait()
-				if asked.Load() != c.asked || lost.Load() != c.lost {
-					t.Errorf("want %d asked and %d lost, got %d and %d", c.asked, c.lost, asked.Load(), lost.Load())
+				if calls.Load() != c.calls || lost.Load() != c.lost {
+					t.Errorf("want %d asked and %d lost, got %d and %d", c.calls, c.lost, calls.Load(), lost.Load())
 				}
 			})
 		})
@@ -144,8 +144,8 @@ func TestKeyOfLookups(t *testing.T) {
 	}
 }
 
-// TestAsked holds when a size that is shown is no ground to take instances away.
-func TestAsked(t *testing.T) {
+// TestRequestedSize holds when a size that is shown is no ground to take instances away.
+func TestRequestedSize(t *testing.T) {
 	t.Parallel()
 	const within = 10 * time.Second
 	var none RequestedSize

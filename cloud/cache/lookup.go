@@ -14,8 +14,8 @@ const (
 	// sharedFor is the time for which one pool's look-up serves other pools with the same question. It is short, because objects store the
 	// look-ups that count for long.
 	sharedFor = 10 * time.Minute
-	// sharedMost bounds the look-ups that are shared; when there are more, all are asked again.
-	sharedMost = 4096
+	// maxShared bounds the look-ups that are shared; beyond it, all are read again.
+	maxShared = 4096
 	// lookupLength is in hex digits of what tells questions apart.
 	lookupLength = 12
 )
@@ -90,7 +90,7 @@ func (l *Lookups) get(key string, now time.Time) (string, bool) {
 func (l *Lookups) put(key, value string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.made == nil || len(l.made) >= sharedMost {
+	if l.made == nil || len(l.made) >= maxShared {
 		l.made = map[string]lookup{}
 	}
 	l.made[key] = lookup{value: value, at: now}
@@ -98,7 +98,7 @@ func (l *Lookups) put(key, value string, now time.Time) {
 
 // Resolver looks up what a specification names only by its properties, each thing once per specification.
 type Resolver struct {
-	// Place is where the questions are asked: an answer from one region says nothing about another.
+	// Place is the location of the look-ups: an answer from one region is not valid in another.
 	Place string
 	// Shared are the look-ups of all pools.
 	Shared *Lookups
@@ -114,7 +114,7 @@ type Question struct {
 	// Kind names it, for people; Inputs are everything that the answer depends on.
 	Kind   string
 	Inputs any
-	// Good reports whether a remembered answer can be read; one that cannot, because a user edited it, is asked again.
+	// Good reports whether a remembered answer can be read; one that cannot, because a user edited it, is looked up again.
 	Good func(answer string) bool
 	// Ask asks the cloud.
 	Ask func(context.Context) (string, error)

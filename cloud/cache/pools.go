@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// poolsMost bounds the pools of a kind whose last reads are kept.
-const poolsMost = 8192
+// maxPools bounds the pools of a kind whose last reads are kept.
+const maxPools = 8192
 
 // Pools are the memories of all pools of a kind, each of them an M. Losing one costs a few reads and nothing else. The zero
 // Pools are empty; they are safe for concurrent use, what they give is not.
@@ -21,7 +21,7 @@ type kept[M any] struct {
 	used time.Time
 }
 
-// Of gives a pool's memory. The key is everything that says which cloud objects are meant.
+// Of returns a pool's memory. The key identifies the cloud objects of the pool.
 func (m *Pools[M]) Of(key string, now time.Time) *M {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +40,7 @@ func (m *Pools[M]) makeRoom() {
 	if m.by == nil {
 		m.by = map[string]*kept[M]{}
 	}
-	if len(m.by) < poolsMost {
+	if len(m.by) < maxPools {
 		return
 	}
 	oldest := ""

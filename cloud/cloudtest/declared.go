@@ -13,6 +13,8 @@ type declared struct {
 	traits pool.Traits
 	// hooks is true if the cloud keeps an instance that is to go running until it is released: it has hooks that can be deleted by hand.
 	hooks bool
+	// takes is true if the cloud can be made to take an instance for a reason of its own.
+	takes bool
 	// cloudTemplates is true if the cloud makes templates of the group's settings (Template.ByCloud): none is created, changed or deleted,
 	// and bootstrap data has no place in them.
 	cloudTemplates bool
@@ -27,12 +29,18 @@ func (s Suite[S]) declared(t T) declared {
 	can := p.cloud.Capabilities()
 	return declared{
 		GroupBehavior: can.Groups, traits: p.driver.Traits(), hooks: can.OutOfBand[sim.RemoveHooks] != nil,
+		takes:          can.OutOfBand[sim.MarkUnhealthy] != nil,
 		cloudTemplates: p.observe(p.target()).Wanted.ByCloud,
 	}
 }
 
 // inline reports whether the template is a part of the group.
 func (d declared) inline() bool { return d.traits.InlineTemplate }
+
+// versioned reports whether the template has versions that exist beside the group.
+func (d declared) versioned() bool {
+	return !d.traits.RolloutOnTemplateChange && !d.inline() && !d.cloudTemplates
+}
 
 // undeclared returns what an observation shows that asks for steps which the driver does not declare, or that the cloud does not do. The
 // exercises of such steps are left out, so that a driver which declares too little would be held to too little.

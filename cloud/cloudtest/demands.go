@@ -22,14 +22,14 @@ func capacity[S any](p player[S]) {
 	}) {
 		p.Fatalf("want an issue with the reason %s and the words %q, got %+v", cloud.Capacity, words, o.Issues)
 	}
-	told := o.Issues
+	issues := o.Issues
 	settle()
-	p.check("the issues after more tries", told, p.observe(target).Issues)
+	p.check("the issues after more tries", issues, p.observe(target).Issues)
 	hinted := target
 	hinted.Operations = o.Operations
-	p.check("the issues for a driver that has seen nothing but what the object keeps", told, p.again().observe(hinted).Issues)
+	p.check("the issues for a driver that has seen nothing but what the object keeps", issues, p.again().observe(hinted).Issues)
 	p.calm()
-	if p.traits.KeepsFailedInstances {
+	if p.traits.KeepsFailedInstances && !p.RecreatesInstances {
 		// Such a cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
 		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
 	}
@@ -37,8 +37,8 @@ func capacity[S any](p player[S]) {
 	o = p.observe(target)
 	p.running(o, sizeSmall)
 	p.check("issues once there is capacity", 0, len(o.Issues))
-	if !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return mentions(told, i.Zone) }) {
-		p.Errorf("want the zone named that had no capacity, one of those of %+v, got %+v", o.Instances, told)
+	if !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return mentions(issues, i.Zone) }) {
+		p.Errorf("want the zone named that had no capacity, one of those of %+v, got %+v", o.Instances, issues)
 	}
 }
 

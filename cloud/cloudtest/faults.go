@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// retryAfter is the time that throttled requests are asked to wait, in seconds and as a duration.
-	retryAfter = "7"
-	waitAsked  = 7 * time.Second
+	// retryAfter is the Retry-After of throttled requests, in seconds and as a duration.
+	retryAfter     = "7"
+	retryAfterWait = 7 * time.Second
 	// silence is longer than any driver waits for a reply.
 	silence = 2 * time.Minute
 	// behind is the time by which reads may lag a write, as in eventually consistent clouds.
@@ -50,7 +50,7 @@ func unavailables() []refusal {
 
 func throttles() []refusal {
 	return []refusal{
-		{about: "throttled", fault: sim.Fault{Kind: sim.Throttle}, kind: cloud.Throttled, retryAfter: retryAfter, after: waitAsked},
+		{about: "throttled", fault: sim.Fault{Kind: sim.Throttle}, kind: cloud.Throttled, retryAfter: retryAfter, after: retryAfterWait},
 		{about: "throttled without saying for how long", fault: sim.Fault{Kind: sim.Throttle}, kind: cloud.Throttled},
 	}
 }

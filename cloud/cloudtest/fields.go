@@ -1,7 +1,6 @@
 package cloudtest
 
 import (
-	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -18,9 +17,10 @@ type Fields struct {
 	Without []string
 	// Page is the document. The tables are between two comments with the name Mark.
 	Page, Mark string
-	// Kind and Cloud are the heads of the columns, and Effects tells the outcome of a change where a row has no text of its own.
-	Kind, Cloud string
-	Effects     map[fields.Effect]string
+	// Kind and Cloud are the heads of the columns, and Effects tells the outcome of a change where a row has no text of its own. Places is the
+	// head of a column with the places in the cloud's document; empty for none.
+	Kind, Cloud, Places string
+	Effects             map[fields.Effect]string
 }
 
 // Check reports fields of the specification without a row, lists and maps whose row does not tell whose the entries are, rows of fields
@@ -100,20 +100,29 @@ func above(path string) string { return path[:strings.LastIndex(path, ".")] }
 // tables returns the table of what a change does, and that of the entries of lists and maps that Muster leaves alone.
 func (f Fields) tables() string {
 	var changes, entries lines
+	heads := []string{"field of " + f.Kind, f.Cloud}
+	if f.Places != "" {
+		heads = slices.Insert(heads, 1, f.Places)
+	}
 	for _, r := range f.Rows {
 		if r.Spec == "" {
 			continue
 		}
-		text := f.says(r)
+		text, place := f.says(r), ""
+		if f.Places != "" {
+			place = r.Place
+		}
 		if whole, ok := f.row(above(r.Spec)); !ok || f.says(whole) != text {
-			changes.add(text, shown(r))
+			changes.add(text, shown(r), place)
 		}
 		if others := othersOf(r.Owned); others != "" {
-			entries.add(others, shown(r))
+			entries.add(others, shown(r), "")
 		}
 	}
-	return fmt.Sprintf("| field of %s | %s |\n| --- | --- |\n%s\n| list or map | entries that Muster leaves alone |\n| --- | --- |\n%s",
-		f.Kind, f.Cloud, changes.text(), entries.text())
+	if len(entries) == 0 {
+		return changes.text(heads...)
+	}
+	return changes.text(heads...) + "\n" + entries.text("list or map", "entries that Muster leaves alone")
 }
 
 func (f Fields) says(r fields.Row) string {
@@ -150,26 +159,42 @@ func othersOf(o fields.ServiceOwned) string {
 	return strings.Join(out, ", ")
 }
 
-// lines holds the rows of a table in order. Fields with the same text share a row.
-type lines struct {
-	texts  []string
-	fields map[string][]string
+// lines holds the lines of a table in order. Fields with the same text share a line, unless they have places in the cloud's document.
+type lines []line
+
+type line struct {
+	text           string
+	fields, places []string
 }
 
-func (l *lines) add(text, field string) {
-	if l.fields == nil {
-		l.fields = map[string][]string{}
+func (l *lines) add(text, field, place string) {
+	at := slices.IndexFunc(*l, func(o line) bool { return o.text == text && (place == "" || o.fields[0] == field) })
+	if at < 0 {
+		*l, at = append(*l, line{text: text}), len(*l)
 	}
-	if _, ok := l.fields[text]; !ok {
-		l.texts = append(l.texts, text)
+	to := &(*l)[at]
+	to.fields = appendNew(to.fields, field)
+	if place != "" {
+		to.places = appendNew(to.places, "`"+place+"`")
 	}
-	l.fields[text] = append(l.fields[text], field)
 }
 
-func (l *lines) text() string {
-	var out strings.Builder
-	for _, text := range l.texts {
-		fmt.Fprintf(&out, "| %s | %s |\n", strings.Join(l.fields[text], ", "), text)
+func appendNew(list []string, item string) []string {
+	if slices.Contains(list, item) {
+		return list
 	}
-	return out.String()
+	return append(list, item)
+}
+
+// text returns the lines as a table. The places are between the fields and the texts, where there are three heads.
+func (l *lines) text(heads ...string) string {
+	out := "| " + strings.Join(heads, " | ") + " |\n" + strings.Repeat("| --- ", len(heads)) + "|\n"
+	for _, o := range *l {
+		out += "| " + strings.Join(o.fields, ", ") + " | "
+		if len(heads) > 2 {
+			out += strings.Join(o.places, ", ") + " | "
+		}
+		out += o.text + " |\n"
+	}
+	return out
 }

@@ -15,16 +15,20 @@ func held[S any](p player[S]) {
 	}
 	sc := readyHeld(p)
 	hold := holdOf(sc.before, sc.chosen[0])
-	if hold.Since.After(time.Now()) || !hold.Until.After(time.Now()) || hold.Heartbeat <= 0 {
+	if hold.Since.After(time.Now()) || !hold.Until.After(time.Now()) || (hold.Heartbeat <= 0) != p.HoldsOnce {
 		p.Errorf("want it held since now or before, until later, and for some time with each renewal, got %+v", hold)
 	}
-	for range 3 {
+	for range renewals(p.HoldsOnce) {
 		rest(hold.Heartbeat * 2 / 3)
 		p = p.again()
 		p.start(sc.target, pool.Step{Kind: pool.Renew, Targets: heldTargets(sc, p.observe(sc.target))})
 	}
+	if p.HoldsOnce {
+		rest(nextPass)
+		p = p.again()
+	}
 	now := holdOf(p.observe(sc.target), sc.chosen[0])
-	if now == nil || !now.Since.Equal(hold.Since) || !now.Until.After(hold.Until) {
+	if now == nil || !now.Since.Equal(hold.Since) || now.Until.After(hold.Until) == p.HoldsOnce {
 		p.Fatalf("want it held since the same moment, and longer, got %+v after %+v", now, hold)
 	}
 	p.start(sc.target, pool.Step{Kind: pool.Release, Targets: heldTargets(sc, p.observe(sc.target))})
@@ -33,6 +37,14 @@ func held[S any](p player[S]) {
 	}
 	settle()
 	doneHeld(p, sc, p.observe(sc.target))
+}
+
+// renewals returns how often a hold is made longer.
+func renewals(once bool) int {
+	if once {
+		return 0
+	}
+	return 3
 }
 
 // takenByCloud has the cloud take an instance for a reason of its own.
@@ -44,7 +56,7 @@ func takenByCloud[S any](p player[S]) {
 	if !p.by(sim.MarkUnhealthy, sim.Resource{Instance: sc.chosen[0]}) {
 		return
 	}
-	for range passesMost {
+	for range maxPasses {
 		rest(nextPass)
 		sc.before = p.again().observe(sc.target)
 		if holdOf(sc.before, sc.chosen[0]) != nil {
@@ -73,12 +85,22 @@ func holdOf(o pool.Observed, id string) *pool.LifecycleHook {
 	return nil
 }
 
-// readyHeld removes an instance and waits until it is held.
+// readyHeld removes an instance, or has the cloud choose one where that alone is held, and waits until it is held.
 func readyHeld[S any](p player[S]) scene[S] {
 	sc := readyReplace(p)
-	p.start(sc.target, pool.Step{Kind: pool.Remove, Targets: chosenTargets(sc, sc.before)})
-	for range passesMost {
-		if sc.before = p.observe(sc.target); holdOf(sc.before, sc.chosen[0]) != nil {
+	if p.RemovesUnheld {
+		p.by(sim.SetSize, sim.Resource{Name: p.name(sc.target), Size: sizeMiddle - 1})
+	} else {
+		p.start(sc.target, pool.Step{Kind: pool.Remove, Targets: chosenTargets(sc, sc.before)})
+	}
+	for range maxPasses {
+		sc.before = p.observe(sc.target)
+		for _, i := range sc.before.Instances {
+			if p.RemovesUnheld && i.LifecycleHook != nil {
+				sc.chosen = []string{i.ID}
+			}
+		}
+		if holdOf(sc.before, sc.chosen[0]) != nil {
 			return sc
 		}
 		rest(nextPass)

@@ -20,7 +20,7 @@ func nothing[S any](p player[S]) {
 		p.check("whether it is given", p.cloudTemplates, v.UserManaged)
 		p.check("whether the cloud makes it", p.cloudTemplates, v.ByCloud)
 	}
-	if o.Wanted.Content == "" || o.Wanted.Data != p.data(target) || o.Wanted.Ref != "" {
+	if o.Wanted.Content == "" || o.Wanted.Data != dataOf(p, target) || o.Wanted.Ref != "" {
 		p.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)
 	}
 	bare := target
@@ -42,7 +42,7 @@ func created[S any](p player[S]) {
 	o := p.create(target, sizeMiddle)
 	p.check("versions", []pool.Template{o.Latest()}, o.Versions)
 	p.check("the newest version's content", o.Wanted.Content, o.Latest().Content)
-	p.check("the newest version's data", p.data(target), o.Latest().Data)
+	p.check("the newest version's data", dataOf(p, target), o.Latest().Data)
 	p.check("the group launches from", o.Latest().Ref, o.Group.Template)
 	p.check("size", sizeMiddle, o.Group.Size)
 	p.check("drift", []string(nil), o.Group.Drift)
@@ -50,7 +50,8 @@ func created[S any](p player[S]) {
 	if o.Group.ID == "" || o.Group.Deleting {
 		p.Errorf("want a group with an ID that is not being deleted, got %+v", o.Group)
 	}
-	if c := o.Capacity; c == nil || c.CPUs == 0 || c.MemoryMiB == 0 || c.Pods == 0 || c.Architecture == "" || c.OperatingSystem == "" {
+	if c := o.Capacity; !p.traits.SelectsInstances &&
+		(c == nil || c.CPUs == 0 || c.MemoryMiB == 0 || c.Pods == 0 || c.Architecture == "" || c.OperatingSystem == "") {
 		p.Errorf("want what each machine offers, for an autoscaler that scales from zero, got %+v", c)
 	}
 	p.running(o, sizeMiddle)
@@ -61,7 +62,8 @@ func (p player[S]) running(o pool.Observed, many int) {
 	p.Helper()
 	keys := map[string]bool{}
 	for _, i := range o.Instances {
-		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil || i.Created.IsZero() {
+		if i.State != pool.Running || !i.Template.Same(o.Wanted) || i.Zone == "" || i.Node != nil ||
+			i.Created.IsZero() != p.HidesCreationTimes {
 			p.Errorf("want an instance that runs from the wanted template in some zone, and since when, got %+v", i)
 		}
 		keys[cloud.ProviderKey(i.ProviderID)] = true
@@ -218,6 +220,14 @@ func drift[S any](p player[S]) {
 func removed[S any](p player[S]) {
 	target := p.target()
 	o := p.create(target, sizeMiddle)
+	if p.traits.SelectsInstances {
+		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle - 1})
+		settle()
+		o = p.observe(target)
+		p.check("size", sizeMiddle-1, o.Group.Size)
+		p.running(o, sizeMiddle-1)
+		return
+	}
 	goes := o.Instances[1]
 	p.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: goes.ID, ProviderID: goes.ProviderID}}})
 	o = p.observe(target)
@@ -272,7 +282,7 @@ func deleted[S any](p player[S]) {
 	}
 }
 
-const caseConfiguration = "another bootstrap configuration makes instances stale, and the one before fresh again"
+const caseConfiguration = "ChangedBootstrapConfigurationMakesInstancesStale"
 
 // configuration is a change of the bootstrap configuration that is to replace machines, and its end.
 func configuration[S any](p player[S]) {

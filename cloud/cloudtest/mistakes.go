@@ -32,7 +32,7 @@ type mistake[S any] struct {
 
 // mistakes are those that the contract is shown to notice.
 func mistakes[S any]() []mistake[S] {
-	return slices.Concat(sights[S](), refusals[S](), deeds[S](), rollouts[S](), declarations[S](), []mistake[S]{
+	return slices.Concat(sights[S](), refusals[S](), outOfBandMistakes[S](), rollouts[S](), declarations[S](), []mistake[S]{
 		{name: "reads the first page of a list and no more", guard: casePages, wire: firstPages},
 	})
 }
@@ -156,7 +156,11 @@ func sights[S any]() []mistake[S] {
 		}),
 		seeing("does not know when machines were made", caseCreated, func(_ cloud.Target[S], o *pool.Observed) {
 			for i := range o.Instances {
+				known := !o.Instances[i].Created.IsZero()
 				o.Instances[i].Created = time.Time{}
+				if !known { // where the cloud does not tell, neither does the driver
+					o.Instances[i].Created = time.Now()
+				}
 			}
 		}),
 		{name: "looks at what it remembers, and remembers nothing at first", guard: caseForgetful, driver: newcomer[S]},
@@ -240,10 +244,10 @@ func refusals[S any]() []mistake[S] {
 	}
 }
 
-// deeds are mistakes of steps.
-func deeds[S any]() []mistake[S] {
+// outOfBandMistakes are mistakes of steps.
+func outOfBandMistakes[S any]() []mistake[S] {
 	return []mistake[S]{
-		doing("takes another instance when the chosen one is gone", caseTwice, takesAnother[S]),
+		doing("takes another instance when the chosen one is gone", caseTwice, takesAnother[S]).of(pool.Remove),
 		doing("makes every try a new request", caseStale, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if s.Kind == pool.PutTemplate {
 				s.Base += time.Now().String()
@@ -259,7 +263,7 @@ func deeds[S any]() []mistake[S] {
 				return err
 			}
 			return d.Start(ctx, t, pool.Step{Kind: pool.Resize, Size: o.Group.Size - len(s.Targets)})
-		}),
+		}).of(pool.Remove),
 		doing("sizes the group with every update", caseSize, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if err := d.Start(ctx, t, s); err != nil || s.Kind != pool.UpdateGroup {
 				return err
@@ -317,7 +321,7 @@ func takesAnother[S any](ctx context.Context, d cloud.Driver[S], t cloud.Target[
 var nextPages = regexp.MustCompile(`(?i)<nexttoken>[^<]*</nexttoken>|"(nextToken|nextPageToken|nextLink)"\s*:\s*"[^"]*",?|` +
 	`"total_count"\s*:\s*\d+,?`)
 
-// cutting is a wire on which nothing tells that there is more.
+// cutting is a wire that hides further pages.
 type cutting struct{ next http.RoundTripper }
 
 func firstPages(next http.RoundTripper) http.RoundTripper { return cutting{next} }
@@ -331,6 +335,7 @@ func (c cutting) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err = errors.Join(err, reply.Body.Close()); err != nil {
 		return nil, err
 	}
+	reply.Header.Del("Opc-Next-Page")
 	text := nextPages.ReplaceAllString(string(body), "")
 	reply.Body, reply.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 	return reply, nil

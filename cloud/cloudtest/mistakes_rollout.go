@@ -8,13 +8,13 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// of says which kind of step the mistake is about.
+// of limits the mistake to a kind of step.
 func (m mistake[S]) of(kind pool.StepKind) mistake[S] {
 	m.about = kind
 	return m
 }
 
-// within says which exercise the mistake is about.
+// within limits the mistake to an exercise.
 func (m mistake[S]) within(name string) mistake[S] {
 	m.in = name
 	return m

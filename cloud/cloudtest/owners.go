@@ -59,21 +59,21 @@ func claimed[S any](p player[S]) {
 	for tag, owner := range claimants(target.Owner) {
 		settle()
 		for _, q := range []player[S]{p, p.again()} {
-			thief := target
-			thief.Owner = owner
-			thief.Owner.GroupName = p.name(target)
+			other := target
+			other.Owner = owner
+			other.Owner.GroupName = p.name(target)
 			for _, adopt := range []bool{false, true} {
-				thief.Adopt = adopt
-				o := q.observe(thief)
+				other.Adopt = adopt
+				o := q.observe(other)
 				if stranger(q, o); o.OwnershipConflict.Reason != cloud.ReasonOwnershipConflict ||
 					!strings.Contains(o.OwnershipConflict.Message, tag) {
 					q.Errorf("want %s with the tag that names another %s, got %+v", cloud.ReasonOwnershipConflict, tag, o.OwnershipConflict)
 				}
-				q.refuses(thief, pool.Step{Kind: pool.Adopt}, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: sizeMiddle},
+				q.refuses(other, pool.Step{Kind: pool.Adopt}, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: sizeMiddle},
 					pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: own.Instances[0].ID}}})
 			}
-			thief.Adopt, thief.Deleting = false, true
-			if o := q.observe(thief); o.Unowned == nil || slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return !v.UserManaged }) {
+			other.Adopt, other.Deleting = false, true
+			if o := q.observe(other); o.Unowned == nil || slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return !v.UserManaged }) {
 				q.Errorf("want nothing of the group deleted with a pool that claims it, got %+v", o)
 			}
 		}
@@ -168,9 +168,9 @@ func adopts[S any](p player[S], target cloud.Target[S], g pool.AdoptionGrant, al
 func adoption[S any](p player[S], target cloud.Target[S], g pool.AdoptionGrant) pool.Plan {
 	p.Helper()
 	o := p.observe(target)
-	asked := pool.Adoption{Name: p.name(target), Namespace: target.Owner.Namespace}
+	adoption := pool.Adoption{Name: p.name(target), Namespace: target.Owner.Namespace}
 	if g.Name != "" {
-		asked.Grants = []pool.AdoptionGrant{g}
+		adoption.Grants = []pool.AdoptionGrant{g}
 	}
-	return pool.Decide(pool.Desired{Replicas: sizeSmall, Adopt: asked}, o, p.traits, time.Now())
+	return pool.Decide(pool.Desired{Replicas: sizeSmall, Adopt: adoption}, o, p.traits, time.Now())
 }

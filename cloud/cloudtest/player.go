@@ -22,11 +22,11 @@ const (
 	steadyPass = 100 * time.Second
 	// nextPass is the time from one pass to the next.
 	nextPass = 10 * time.Second
-	// passesMost bounds how many passes a step may need to be done, refusals included.
-	passesMost = 60
+	// maxPasses bounds how many passes a step may need to be done, refusals included.
+	maxPasses = 60
 )
 
-// stage is where one case plays. It may need several clouds.
+// stage holds the clouds of one case. It may need several.
 type stage[S any] struct {
 	declared
 	suite Suite[S]
@@ -193,8 +193,8 @@ func (p player[S]) start(target cloud.Target[S], s pool.Step) {
 func (p player[S]) idle(target cloud.Target[S]) {
 	p.Helper()
 	for n := 0; p.BusyAfterChange && working(p.observe(target)); n++ {
-		if n == passesMost {
-			p.Fatalf("want the cloud's work on the group to end within %d minutes", passesMost)
+		if n == maxPasses {
+			p.Fatalf("want the cloud's work on the group to end within %d minutes", maxPasses)
 		}
 		rest(time.Minute)
 	}
@@ -211,6 +211,18 @@ func (p player[S]) name(target cloud.Target[S]) string {
 	return target.Owner.ResourceName()
 }
 
+// groupIDOf returns what spec.providerID says of the group with a name.
+func groupIDOf[S any](p player[S], name string) string {
+	if p.suite.ByID {
+		for _, g := range p.cloud.Capabilities().Snapshot().Groups {
+			if g.Name == name {
+				return p.suite.GroupID(g.ID)
+			}
+		}
+	}
+	return p.suite.GroupID(name)
+}
+
 // launch points the group at a version, where that is a step of its own and not the cloud's roll.
 func (p player[S]) launch(target cloud.Target[S], ref string) {
 	p.Helper()
@@ -219,8 +231,8 @@ func (p player[S]) launch(target cloud.Target[S], ref string) {
 	}
 }
 
-// data is the hash of the target's bootstrap data, as templates show it.
-func (p player[S]) data(target cloud.Target[S]) string {
+// dataOf returns the hash of the target's bootstrap data, as templates show it.
+func dataOf[S any](p player[S], target cloud.Target[S]) string {
 	if p.cloudTemplates {
 		return ""
 	}
@@ -259,7 +271,7 @@ func (p player[S]) create(target cloud.Target[S], size int) pool.Observed {
 // repair repairs drift, of which some is booked out in a pass of its own.
 func (p player[S]) repair(target cloud.Target[S]) pool.Observed {
 	p.Helper()
-	for range passesMost {
+	for range maxPasses {
 		o := p.observe(target)
 		if working(o) {
 			rest(time.Minute)
@@ -272,7 +284,7 @@ func (p player[S]) repair(target cloud.Target[S]) pool.Observed {
 		rest(nextPass)
 	}
 	o := p.observe(target)
-	p.Fatalf("want drift repaired after %d tries, got %v", passesMost, o.Group.Drift)
+	p.Fatalf("want drift repaired after %d tries, got %v", maxPasses, o.Group.Drift)
 	return o
 }
 

@@ -17,7 +17,8 @@ func (s Suite[S]) RunMistakes(t *testing.T) {
 	var d declared
 	synctest.Test(t, func(t *testing.T) { d = s.declared(t) })
 	for _, m := range mistakes[S]() {
-		if !s.asked(d, exercise[S]{kind: m.about, name: m.in}) || m.onBase && s.TemplateName != nil {
+		if !s.requests(d, exercise[S]{kind: m.about, name: m.in}) || m.onBase && s.TemplateName != nil ||
+			m.guard == caseTaken && !d.takes {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {

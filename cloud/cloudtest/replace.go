@@ -6,37 +6,38 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// asked reports whether the driver is ever asked for the step of an exercise.
-func (s Suite[S]) asked(d declared, e exercise[S]) bool {
+// requests reports whether the engine ever requests the step of an exercise from the driver.
+func (s Suite[S]) requests(d declared, e exercise[S]) bool {
 	t := d.traits
-	asked, some := map[pool.StepKind]bool{
+	requested, conditional := map[pool.StepKind]bool{
 		pool.CancelProviderRollout: t.ProviderRollout && t.CanCancelRollout,
 		pool.StartProviderRollout:  t.ProviderRollout,
 		pool.EnsurePrerequisites:   s.Needy != nil,
 		pool.CleanUp:               s.Needy != nil,
 		pool.Release:               d.hooks,
-		pool.Renew:                 d.hooks,
+		pool.Renew:                 d.hooks && !d.HoldsOnce,
 		pool.EnterStandby:          t.SupportsStandby,
 		pool.Replace:               t.ReplaceKeepsSize,
+		pool.Remove:                !t.SelectsInstances,
 		pool.Apply:                 t.SupportsInPlaceChanges,
 		pool.Protect:               t.SupportsScaleInProtection,
 		pool.Unprotect:             t.SupportsScaleInProtection,
 		pool.DefaultTemplate:       s.TemplateName == nil,
 	}[e.kind]
 	switch {
-	case some && !asked:
+	case conditional && !requested:
 		return false
 	case slices.Contains(ofTemplates, e.kind):
 		return !d.cloudTemplates && (!t.InlineTemplate || e.kind == pool.PutTemplate && e.name != nameFirst)
 	case e.name == nameAside:
 		return t.SupportsStandby
 	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:
-		return !t.RolloutOnTemplateChange && !t.InlineTemplate
+		return d.versioned()
 	}
 	return true
 }
 
-// ofTemplates are the steps that are never asked for where templates are the cloud's own.
+// ofTemplates are the steps that are never requested if templates are the cloud's own.
 var ofTemplates = []pool.StepKind{pool.PutTemplate, pool.DefaultTemplate, pool.PruneTemplates, pool.DeleteTemplates}
 
 // nameFirst is the exercise in which there is no template yet, nameLaunch that in which the group is pointed at another version;

@@ -195,7 +195,7 @@ func unjoinedRoll[S any](p player[S]) {
 	p.start(sc.target, *dueStart(sc.before))
 	launched := func(i pool.Instance) bool { return i.Template.Same(sc.before.Wanted) && i.State != pool.Terminating }
 	o := p.observe(sc.target)
-	for range passesMost {
+	for range maxPasses {
 		if slices.ContainsFunc(slices.Concat(o.Instances, o.Beside), launched) {
 			break
 		}

@@ -327,7 +327,7 @@ func (p player[S]) begin(e exercise[S]) (scene[S], pool.Step) {
 func (p player[S]) finish(e exercise[S], sc scene[S]) {
 	p.Helper()
 	var refused error
-	for range passesMost {
+	for range maxPasses {
 		o := p.observe(sc.target)
 		if working(o) && e.kind != pool.CancelProviderRollout {
 			rest(time.Minute)
@@ -348,13 +348,13 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 		}
 		rest(nextPass)
 	}
-	p.Fatalf("want nothing due any more after %d passes, the last refusal was: %v", passesMost, refused)
+	p.Fatalf("want nothing due any more after %d passes, the last refusal was: %v", maxPasses, refused)
 }
 
-// each plays all exercises of steps that the driver's cloud is asked for, each in a cloud of its own.
+// each plays all exercises of steps that are requested of the driver's cloud, each in a cloud of its own.
 func each[S any](p player[S], play func(player[S], exercise[S])) {
 	for _, e := range exercises[S]() {
-		if p.suite.asked(p.declared, e) {
+		if p.suite.requests(p.declared, e) {
 			playElsewhere(p, e.name, func(p player[S]) { play(p, e) })
 		}
 	}

@@ -58,12 +58,12 @@ type Suite[S any] struct {
 	// Upgrade upgrades the control plane and returns the version of Kubernetes that Changed wants too, where nothing else replaces machines
 	// and no group can have another version than its control plane; nil elsewhere. Changed is nil then.
 	Upgrade func(Cloud) (version string, err error)
-	// Needy wants a group that needs something beside its template which does not exist; nil where groups never do.
+	// Needy returns a specification whose group lacks a prerequisite; nil if groups have none.
 	Needy func(S) S
 	// Broken names, by the field that is to be blamed, something that the cloud does not have.
 	Broken map[string]func(S) S
-	// AskedTag is the key of a tag of groups that Reshaped asks for.
-	AskedTag string
+	// UserTag is the key of a tag of groups that Reshaped asks for.
+	UserTag string
 	// Spelling writes the owner tags that the driver puts on every group.
 	Spelling cloud.Spelling
 	// Many is more than the largest page of any list of the cloud holds. ManyInPage is the number of them in a small page, for a
@@ -72,10 +72,14 @@ type Suite[S any] struct {
 	// TemplateName returns the name of a template that is an object of its own, named by its content: there is no default among such,
 	// and none can be deleted while it is in use. Nil where all versions have the name of the group.
 	TemplateName func(cloud.Owner, pool.Template) string
+	// NamesRepeat is true if several templates can have one name: another owner's of the same name is no conflict.
+	NamesRepeat bool
 	// Name returns the name of an owner's group in the cloud; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
 	GroupID func(name string) string
+	// ByID is true if the cloud gives groups identifiers of its own: GroupID gets that of a group instead of its name.
+	ByID bool
 	// Primary are the actions of reads that a look at an existing group can't do without. Any other that fails makes its own part unknown, not
 	// the pool.
 	Primary []string
@@ -98,7 +102,7 @@ type T interface {
 
 // Case is one clause of the contract.
 type Case[S any] struct {
-	// Name is the clause, in one sentence.
+	// Name states the clause in CamelCase, as a fact.
 	Name string
 	play func(player[S])
 }
@@ -130,15 +134,15 @@ func (s Suite[S]) Play(t T, c Case[S]) {
 // Cases are all clauses of the contract.
 func Cases[S any]() []Case[S] {
 	return []Case[S]{
-		{"a pool that does not exist is observed as nothing, and nothing is written", nothing[S]},
+		{"NonexistentPoolIsEmptyAndUnwritten", nothing[S]},
 		{caseCreated, created[S]},
 		{caseSteady, steady[S]},
 		{caseForgetful, forgetful[S]},
-		{"an observation may be as old as the pass is content with", aged[S]},
-		{"a look-up that is remembered is not made again", remembered[S]},
+		{"ObservationIsNoOlderThanMaxAge", aged[S]},
+		{"RememberedLookupIsNotRepeated", remembered[S]},
 		{caseRotation, rotation[S]},
 		{caseConfiguration, configuration[S]},
-		{"another template makes instances stale, and the group launches from it", changed[S]},
+		{"ChangedTemplateMakesInstancesStale", changed[S]},
 		{caseDrift, drift[S]},
 		{caseChosen, removed[S]},
 		{caseHeld, held[S]},
@@ -160,7 +164,7 @@ func Cases[S any]() []Case[S] {
 		{caseCapacity, capacity[S]},
 		{caseIgnored, ignored[S]},
 		{caseInvalid, invalid[S]},
-		{"a specification that can't be met disturbs no group that exists", broken[S]},
+		{"UnsatisfiableSpecificationKeepsExistingGroup", broken[S]},
 		{casePages, pages[S]},
 		{casePagedSteps, pagedSteps[S]},
 		{caseMany, many[S]},
@@ -168,17 +172,17 @@ func Cases[S any]() []Case[S] {
 		{caseNamedGroup, namedGroup[S]},
 		{caseAgain, appliedAgain[S]},
 		{caseClaimed, claimed[S]},
-		{"a group of another tool tells whether it may be adopted", consented[S]},
-		{"a group of another tool is adopted by the grant that names it, and by no other", granted[S]},
-		{"a group whose tags name another object is that object's", renamed[S]},
-		{"a template that has our name and not our tag is left alone", foreignTemplate[S]},
+		{"ForeignGroupReportsWhetherItMayBeAdopted", consented[S]},
+		{"ForeignGroupIsAdoptedByItsGrantOnly", granted[S]},
+		{"GroupBelongsToTheObjectInItsTags", renamed[S]},
+		{"ForeignTemplateOfSameNameIsLeftAlone", foreignTemplate[S]},
 		{caseSize, sizeByHand[S]},
 		{caseByHand, changedByHand[S]},
-		{"a template that was changed by hand is made right again", templateByHand[S]},
-		{"a group that was deleted by hand is made again", groupDeleted[S]},
-		{"a template that was deleted by hand is made again", templateDeleted[S]},
-		{"a version that was deleted by hand leaves its instances unknown, and nothing else", versionDeleted[S]},
-		{"an instance that was deleted by hand is gone, and its like comes", instanceDeleted[S]},
+		{"TemplateChangedOutOfBandIsRepaired", templateByHand[S]},
+		{"GroupDeletedOutOfBandIsRecreated", groupDeleted[S]},
+		{"TemplateDeletedOutOfBandIsRecreated", templateDeleted[S]},
+		{"VersionDeletedOutOfBandMakesOnlyItsInstancesUnknown", versionDeleted[S]},
+		{"InstanceDeletedOutOfBand", instanceDeleted[S]},
 		{caseSecret, secrets[S]},
 	}
 }
@@ -195,41 +199,41 @@ func (c Case[S]) Faulty() bool { return faulty[c.Name] }
 // repeated are the cases without faults that send what the others send, many times over.
 var repeated = map[string]bool{caseTwice: true, casePagedSteps: true, caseMany: true}
 
-// The cases that are named elsewhere: mistakes are told by them, or -short leaves them out.
+// The cases that are named elsewhere: they detect a mistake, or -short leaves them out.
 const (
-	caseCreated       = "what was created is observed exactly"
-	caseSteady        = "a pool at rest costs few reads and no writes"
-	caseForgetful     = "a driver that has seen nothing sees the same"
-	caseRotation      = "bootstrap data alone makes a version and nothing stale"
-	caseDrift         = "drift is named, and repaired without touching the size"
-	caseChosen        = "exactly the chosen instance goes"
-	caseHeld          = "what is on its way out is held until it is released, as long as that is asked for again"
-	caseTaken         = "what the cloud takes by itself is held too, and it is said why"
-	caseOtherRoll     = "a roll that was not named is not cancelled"
-	caseUnjoined      = "a roll is shown with what it launches, so that one whose machines never join is cancelled"
-	caseNotOurs       = "steps of others are refused"
-	caseDeleted       = "a pool is deleted without a trace"
-	caseUnheard       = "a step that was not heard is said to be unknown, and done when it is asked for again"
-	caseFailedLook    = "a look that failed says so, and is no empty cloud"
-	caseThrottledLook = "a look that is throttled says so and for how long, and is no empty cloud"
-	caseTwice         = "each step twice does it once"
-	caseLost          = "what happened is found when its reply was lost, and does not happen twice"
-	caseStale         = "reads that are behind our own writes make nothing twice and take nothing else away"
-	caseThrottled     = "a step that is throttled says for how long, does nothing, and works afterwards"
-	caseDenied        = "a step that is denied says so in the cloud's words, does nothing, and works once it is allowed"
-	caseDeniedLook    = "a look that is denied says so in the cloud's words, and is no empty cloud"
-	caseSecondary     = "a read that a look can do without fails, and the rest of the pool is observed"
-	caseCapacity      = "capacity that is refused is told in the cloud's words, with the zone, and heals"
-	caseIgnored       = "what the cloud accepts and ignores differs still, and is no error"
-	caseInvalid       = "a specification that can't be met is refused with its field"
-	casePages         = "pages of one show the same"
-	casePagedSteps    = "every step works with pages of one"
-	caseMany          = "more instances and versions than any page holds are all seen"
-	caseClaimed       = "an owner ID that another object claims gives it nothing"
-	caseForeignGroup  = "a group that has our name and not our tag is left alone"
-	caseNamedGroup    = "a group that the object names and that has not our tag is left alone, and none is created beside it"
-	caseAgain         = "a pool that was applied again without its owner ID gets no second group, and takes its own back"
-	caseSize          = "a size that was set by hand is reported and left alone"
-	caseByHand        = "what was changed by hand on a group is named and repaired"
-	caseSecret        = "bootstrap data is in no observation and no error"
+	caseCreated       = "CreatedGroupIsObservedExactly"
+	caseSteady        = "SteadyPoolNeedsFewReadsAndNoWrites"
+	caseForgetful     = "RestartedDriverObservesTheSame"
+	caseRotation      = "RotatedBootstrapDataMakesNoInstanceStale"
+	caseDrift         = "DriftIsReportedAndRepairedAtTheSameSize"
+	caseChosen        = "OnlyTheChosenInstanceIsRemoved"
+	caseHeld          = "TerminatingInstanceIsHeldUntilReleased"
+	caseTaken         = "InstanceTerminatedByTheCloudIsHeldWithReason"
+	caseOtherRoll     = "UnnamedRolloutIsNotCancelled"
+	caseUnjoined      = "RolloutReportsItsTemplate"
+	caseNotOurs       = "UnsupportedStepIsRejected"
+	caseDeleted       = "DeletionLeavesNothingBehind"
+	caseUnheard       = "UnavailableStepIsUnknownAndSucceedsOnRetry"
+	caseFailedLook    = "FailedObservationIsAnError"
+	caseThrottledLook = "ThrottledObservationIsAnErrorWithRetryAfter"
+	caseTwice         = "RepeatedStepTakesEffectOnce"
+	caseLost          = "LostReplyIsRecognizedAndNotRepeated"
+	caseStale         = "StaleReadsCauseNoDuplicateOrWrongRemoval"
+	caseThrottled     = "ThrottledStepReturnsRetryAfter"
+	caseDenied        = "DeniedStepReturnsTheCloudsMessage"
+	caseDeniedLook    = "DeniedObservationIsAnErrorWithTheCloudsMessage"
+	caseSecondary     = "FailedSecondaryReadKeepsTheRestOfTheObservation"
+	caseCapacity      = "LackOfCapacityIsReportedWithTheZone"
+	caseIgnored       = "IgnoredWriteRemainsDrift"
+	caseInvalid       = "InvalidSpecificationIsRejectedWithItsField"
+	casePages         = "PagesOfOneItemAreReadCompletely"
+	casePagedSteps    = "StepsWorkWithPagesOfOneItem"
+	caseMany          = "MoreItemsThanAPageAreObserved"
+	caseClaimed       = "ClaimedOwnerIDGrantsNothing"
+	caseForeignGroup  = "ForeignGroupOfSameNameIsLeftAlone"
+	caseNamedGroup    = "NamedForeignGroupIsLeftAloneAndNoneIsCreated"
+	caseAgain         = "ReappliedPoolRegainsItsGroup"
+	caseSize          = "SizeSetOutOfBandIsReportedAndKept"
+	caseByHand        = "GroupChangedOutOfBandIsReportedAndRepaired"
+	caseSecret        = "BootstrapDataIsNeverExposed"
 )

@@ -17,7 +17,7 @@ func (s Suite[S]) runSwitched(t *testing.T, c Case[S]) {
 		return
 	}
 	s.on = s.combination(c.Name)
-	t.Run(c.Name+", with other answers of the cloud", func(t *testing.T) {
+	t.Run(c.Name+"WithSwitches", func(t *testing.T) {
 		t.Parallel()
 		t.Logf("switches: %v", s.on)
 		synctest.Test(t, func(t *testing.T) { s.Play(t, c) })

@@ -22,8 +22,8 @@ const (
 	bootstrap = "#cloud-config\nruncmd: [\"kubeadm join 10.0.0.1:6443 --token " + secret + "\"]\n"
 )
 
-// holdMost is the longest that a call may hold its caller: a few requests, of which one gets no reply.
-const holdMost = 30 * time.Second
+// maxHold is the longest that a call may hold its caller: a few requests, of which one gets no reply.
+const maxHold = 30 * time.Second
 
 // watched is a driver under what holds at every moment, whatever the case is about: it does not wait, it does not write when
 // it observes, and it never shows what machines boot with.
@@ -66,8 +66,8 @@ func (w watched[S]) written() int { return w.cloud.Calls().Summary(math.MaxInt64
 // judge looks at a call that has ended.
 func (w watched[S]) judge(what string, began time.Time, err error) {
 	w.t.Helper()
-	if held := time.Since(began); held > holdMost {
-		w.t.Errorf("%s: want the caller held for %s at most, got %s", what, holdMost, held)
+	if held := time.Since(began); held > maxHold {
+		w.t.Errorf("%s: want the caller held for %s at most, got %s", what, maxHold, held)
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if leaks(fmt.Sprintf("%s %+v %#v", e.Error(), e, e)) {
@@ -76,7 +76,7 @@ func (w watched[S]) judge(what string, began time.Time, err error) {
 	}
 }
 
-// leaks reports whether a text holds the secret, as it is or in an encoding that anybody can read.
+// leaks reports whether a text contains the secret, as it is or in a reversible encoding.
 func leaks(text string) bool {
 	for _, form := range forms {
 		if strings.Contains(text, form) {

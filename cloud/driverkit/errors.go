@@ -55,7 +55,7 @@ type Tolerance struct{ throttled, last time.Time }
 const (
 	// throttledBriefly is for how long a look is tried again whose secondary reads are throttled: what they show is known again soon then.
 	throttledBriefly = time.Minute
-	// throttledApart is the time after which the next throttled read is not taken for a continuation of the last one.
+	// throttledApart is the time after which the next throttled read is not counted as a continuation of the last one.
 	throttledApart = 5 * time.Minute
 )
 

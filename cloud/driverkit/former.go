@@ -33,7 +33,7 @@ type Candidate struct {
 	ByProvider bool
 	// Deleting is true if the cloud is deleting it.
 	Deleting bool
-	// Elsewhere tells that it is in another place than the specification asks for, and what to change; empty if it is not.
+	// Elsewhere describes that it is in another location than the specification names, and the required change; empty if it is not.
 	Elsewhere string
 }
 
@@ -42,7 +42,7 @@ func (c Candidate) could() bool {
 	return c.Claim.SameName || c.Claim.Owned || c.ByProvider && c.Claim.ID == ""
 }
 
-// FormerGroup holds the causes that keep a group from being created beside one that could be the pool's.
+// FormerGroup holds the causes that prevent the creation of a group while another one could be the pool's.
 type FormerGroup struct {
 	// Conflict is set if there is such a group, Deleting if it is being deleted.
 	Conflict, Deleting *pool.Cause

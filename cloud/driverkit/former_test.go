@@ -40,7 +40,7 @@ func TestFormer(t *testing.T) {
 		why   string
 		owner cloud.Owner
 		found []driverkit.Candidate
-		// conflict and waits are how the messages end; empty for none.
+		// conflict and waits are the ends of the messages; empty for none.
 		conflict, waits string
 	}{
 		"none": {"the usual creation", owner, nil, "", ""},

@@ -11,7 +11,7 @@ import (
 
 // Place is a name that is a part of where a group is: a region, a project, a resource group.
 type Place struct {
-	// Object has the name in its field Field, and Kind says what is named: "region".
+	// Object has the name in its field Field. Kind is the kind of the named location, such as "region".
 	Object, Field, Kind string
 	// Name is the value of the field. An empty one is not checked here.
 	Name string

@@ -36,7 +36,7 @@ func FailureOf(e *cloud.Error) pool.Cause {
 	return issue
 }
 
-// partError is a refusal of which the cloud says what part of the request it is about.
+// partError is an error that names a part of the request.
 type partError struct {
 	err  *cloud.Error
 	part string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Removals are the removals of instances that a cloud has accepted, by UID. A list may be older than an accepted removal: without this
+// Removals are the removals of instances that a cloud has accepted, or may have, by UID. A list may be older than a removal: without this
 // memory the instance would be removed, and counted, a second time. The zero value is ready to use.
 type Removals struct {
 	// within is the time by which a list may be behind a write.
@@ -19,8 +19,8 @@ type removal struct {
 	ignored bool
 }
 
-// Accept remembers that the cloud accepted the removal of an instance, which lists may not show for a while. An instance without a UID is
-// not remembered: another may have its name.
+// Accept remembers that the cloud accepted the removal of an instance, or may have, which lists may not show for a while. An instance
+// without a UID is not remembered: another may have its name.
 func (r *Removals) Accept(uid string, now time.Time, within time.Duration) {
 	if uid == "" {
 		return

@@ -4,11 +4,12 @@
 package fields
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// Effect tells what the cloud does with a changed field of a group that exists.
+// Effect is the cloud's reaction to a changed field of an existing group.
 type Effect int
 
 // The effects.
@@ -31,6 +32,8 @@ const (
 type Field[D, R any] struct {
 	// Name of the field in the document; of a part of a field, the path to it.
 	Name string
+	// Place is its path in the document, for readers, where that is not the name.
+	Place string
 	// Spec is the path of the field in the specification, from spec on; empty where only raw documents of the cloud have it. Alias is that
 	// of an older field with the same meaning.
 	Spec, Alias string
@@ -40,6 +43,10 @@ type Field[D, R any] struct {
 	// Compare tells when two values mean the same, and Owned which entries of a list or map are not Muster's.
 	Compare Comparison
 	Owned   ServiceOwned
+	// Default is the value of a document that does not show the field; nil where that is unknown.
+	Default any
+	// Advisory is true if the cloud may show a value otherwise than it was written: a difference is reported, and replaces no machine.
+	Advisory bool
 	// Codes are the cloud's error codes that are about the field.
 	Codes []string
 	// Method is the request that changes the field, where the cloud has several; empty for its usual one.
@@ -58,10 +65,10 @@ type Field[D, R any] struct {
 
 // Row holds the documented part of a Field.
 type Row struct {
-	Name, Spec, Alias string
-	Effect            Effect
-	Doc               string
-	Owned             ServiceOwned
+	Name, Place, Spec, Alias string
+	Effect                   Effect
+	Doc                      string
+	Owned                    ServiceOwned
 }
 
 // first returns the name of the field that stands for a request.
@@ -128,7 +135,7 @@ func (t Table[D, R]) OfCode(code string) string {
 func (t Table[D, R]) Rows() []Row {
 	out := make([]Row, 0, len(t))
 	for _, f := range t {
-		out = append(out, Row{Name: f.Name, Spec: f.Spec, Alias: f.Alias, Effect: f.Effect, Doc: f.Doc, Owned: f.Owned})
+		out = append(out, Row{Name: f.Name, Place: f.Place, Spec: f.Spec, Alias: f.Alias, Effect: f.Effect, Doc: f.Doc, Owned: f.Owned})
 	}
 	return out
 }
@@ -149,15 +156,22 @@ func (t Table[D, R]) Without(names ...string) Table[D, R] {
 	return slices.DeleteFunc(slices.Clone(t), func(f Field[D, R]) bool { return slices.Contains(names, f.Name) })
 }
 
-// Specs returns the paths of the fields in the specification, each once.
+// Specs returns the paths of the fields in the specification, each once; the names of those that it does not have.
 func (t Table[D, R]) Specs() []string {
 	var out []string
 	for _, f := range t {
-		if !slices.Contains(out, f.Spec) {
-			out = append(out, f.Spec)
+		if path := cmp.Or(f.Spec, f.Name); !slices.Contains(out, path) {
+			out = append(out, path)
 		}
 	}
 	return out
+}
+
+// Repairing returns the fields of some paths, as Specs returns them, that are put into a request.
+func (t Table[D, R]) Repairing(paths []string) Table[D, R] {
+	return slices.DeleteFunc(slices.Clone(t), func(f Field[D, R]) bool {
+		return f.Put == nil || !slices.Contains(paths, cmp.Or(f.Spec, f.Name))
+	})
 }
 
 // Has reports whether a field of that name is in the table.
@@ -169,8 +183,14 @@ func (t Table[D, R]) Ahead(name, other string) bool {
 	return place(name) < place(other)
 }
 
+// at returns the index of the row of a name, -1 for none. Rows are large, and are not copied for it.
 func (t Table[D, R]) at(name string) int {
-	return slices.IndexFunc(t, func(f Field[D, R]) bool { return f.Name == name })
+	for i := range t {
+		if t[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // Put puts all fields into a request.

@@ -89,3 +89,43 @@ func TestTable(t *testing.T) {
 		t.Errorf("want each path once, got %q", got)
 	}
 }
+
+// disks shows its disks by number, and a size that it may leave out.
+var disks = fields.Table[document, document]{
+	{Name: "size", Spec: "spec.size", Effect: fields.Rolls, Compare: fields.Caseless, Default: "S", Value: value("size")},
+	{Name: "disks", Spec: "spec.disks", Effect: fields.Rolls, Value: func(d document) any {
+		return map[string]string{"": d["disks"], "0.size": d["first"]}
+	}},
+	{Name: "disks.0.type", Spec: "spec.bootDisk", Effect: fields.Fixed, Value: value("type")},
+	{Name: "version", Spec: fields.Version, Effect: fields.Rolls},
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	want := disks.Describe(document{"size": "m", "disks": "0", "first": "9", "type": "ssd"})
+	is := disks.Describe(document{"size": "M", "disks": "0", "first": "8", "type": "hdd"})
+	bare := disks.Describe(document{"disks": "0", "first": "9"})
+	if full := (fields.Description{"size": "m", "disks": "0", "disks.0.size": "9", "disks.0.type": "ssd"}); !maps.Equal(want, full) {
+		t.Errorf("want %v, got %v", full, want)
+	}
+	for _, c := range []struct {
+		why      string
+		want, is fields.Description
+		effect   fields.Effect
+		differ   string
+	}{
+		{"a value within a field", want, is, fields.Rolls, "disks.0.size"},
+		{"a row of its own", want, is, fields.Fixed, "disks.0.type"},
+		{"what one does not show", want, bare, fields.Rolls, ""},
+		{"the default of what one does not show", want, disks.Completed(bare), fields.Rolls, "size"},
+		{"the same defaults", disks.Completed(bare), disks.Completed(bare), fields.Rolls, ""},
+	} {
+		if got := strings.Join(disks.Changed(c.want, c.is, c.effect), " "); got != c.differ {
+			t.Errorf("%s: want %q, got %q", c.why, c.differ, got)
+		}
+	}
+	paths := disks.SpecsOf([]string{"disks.0.size", "size", "disks", "disks.0.type"})
+	if got := strings.Join(paths, " "); got != "spec.bootDisk spec.disks spec.size" {
+		t.Errorf("want each path once, got %q", got)
+	}
+}

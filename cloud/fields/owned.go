@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ServiceOwned tells which entries of a list or map are not Muster's. The service adds them by itself, or another client does. They are no
-// drift, whether they are there or not, and a write of the whole list or map keeps those that are there.
+// ServiceOwned identifies the entries of a list or map that the service or another client adds. They are no drift, whether present or not,
+// and a write of the whole list or map keeps those that exist.
 type ServiceOwned struct {
 	// Domains precede the slash in the names of such entries; subdomains count.
 	Domains []string
@@ -20,7 +20,7 @@ type ServiceOwned struct {
 	None bool
 }
 
-// Known reports whether a row tells whose the entries are. Each row of a list or map does.
+// Known reports whether the owner of a row's entries is known. It is for each row of a list or map.
 func (s ServiceOwned) Known() bool {
 	return s.None || s.Recorded != "" || len(s.Domains)+len(s.Prefixes) > 0
 }

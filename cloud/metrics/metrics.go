@@ -25,6 +25,8 @@ type Metrics struct {
 	operations *prometheus.HistogramVec
 	requests   *prometheus.HistogramVec
 	heldBack   *prometheus.CounterVec
+	throttled  *prometheus.CounterVec
+	budgets    *budgets
 }
 
 // New makes the counters and registers them. It fails when something else has registered metrics of their names.
@@ -45,8 +47,14 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 			Help: "Requests that were not sent because a rate budget was used up, by service, operation, account, region and priority " +
 				"(operation, rollout, rotation, idle).",
 		}, []string{"service", "operation", "account", "region", "priority"}),
+		throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: "cloud", Name: "requests_throttled_total",
+			Help: "Requests that a cloud refused because of its rate limits, by service, operation, account, region and HTTP status: not all " +
+				"clouds answer 429.",
+		}, []string{"service", "operation", "account", "region", "status"}),
+		budgets: &budgets{now: time.Now, states: map[bucketKey]wire.BudgetState{}},
 	}
-	for _, c := range []prometheus.Collector{m.operations, m.requests, m.heldBack} {
+	for _, c := range []prometheus.Collector{m.operations, m.requests, m.heldBack, m.throttled, m.budgets} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register the metrics of the drivers: %w", err)
 		}
@@ -56,15 +64,25 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 
 // Done counts one request. It makes Metrics a hook of the wire.
 func (m *Metrics) Done(c wire.Call, r wire.Result) {
+	m.budgets.set(c, r.Budgets)
 	if r.Limited {
 		m.heldBack.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, r.Priority.String()).Inc()
 		return
 	}
-	status := "none"
-	if r.Status != 0 {
-		status = strconv.Itoa(r.Status)
+	m.requests.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, statusOf(r)).Observe(r.Duration.Seconds())
+}
+
+// Throttled counts a request that the cloud refused because of its rate limits. Done has counted it among all requests.
+func (m *Metrics) Throttled(c wire.Call, r wire.Result) {
+	m.budgets.set(c, r.Budgets)
+	m.throttled.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, statusOf(r)).Inc()
+}
+
+func statusOf(r wire.Result) string {
+	if r.Status == 0 {
+		return "none"
 	}
-	m.requests.WithLabelValues(c.Service, c.Operation, c.Account, c.Region, status).Observe(r.Duration.Seconds())
+	return strconv.Itoa(r.Status)
 }
 
 // Measured is the driver with its observations and steps counted under the given kind, for example AWSMachinePool.

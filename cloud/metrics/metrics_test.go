@@ -3,12 +3,14 @@ package metrics
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
@@ -101,6 +103,7 @@ func TestRequests(t *testing.T) {
 	m.Done(call, wire.Result{Status: 200, Duration: time.Second})
 	m.Done(call, wire.Result{Duration: time.Second})
 	m.Done(call, wire.Result{Limited: true, Priority: cloud.PriorityRotation})
+	m.Throttled(call, wire.Result{Status: 400})
 	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages eu-west-1 ec2 200": 1, "1 DescribeImages eu-west-1 ec2 none": 1},
 		counts(t, r, "muster_cloud_request_duration_seconds")); diff != "" {
 		t.Errorf("counted requests (-want +got):\n%s", diff)
@@ -109,6 +112,45 @@ func TestRequests(t *testing.T) {
 		counts(t, r, "muster_cloud_requests_held_back_total")); diff != "" {
 		t.Errorf("counted requests that were held back (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages eu-west-1 ec2 400": 1},
+		counts(t, r, "muster_cloud_requests_throttled_total")); diff != "" {
+		t.Errorf("counted requests that were throttled (-want +got):\n%s", diff)
+	}
+}
+
+// TestBudgets holds that what is left of a budget grows with time, that a state that is older than the last one is dropped, and that a
+// throttled request sets the state too.
+func TestBudgets(t *testing.T) {
+	now := time.Unix(1000, 0)
+	r := prometheus.NewRegistry()
+	m, err := New(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.budgets.now = func() time.Time { return now }
+	call := wire.Call{Service: "ec2", Operation: "DescribeImages", Account: "1", Region: "eu-west-1"}
+	state := func(left float64, at time.Time) []wire.BudgetState {
+		return []wire.BudgetState{{Label: "ec2 DescribeImages", Left: left, Burst: 100, PerSecond: 20, At: at}}
+	}
+	want := func(why string, left float64) {
+		t.Helper()
+		text := fmt.Sprintf(`# HELP muster_cloud_budget_left_requests Requests that a rate budget has left, by account, region and budget.
+# TYPE muster_cloud_budget_left_requests gauge
+muster_cloud_budget_left_requests{account="1",budget="ec2 DescribeImages",region="eu-west-1"} %v
+`, left)
+		if err := testutil.GatherAndCompare(r, strings.NewReader(text), "muster_cloud_budget_left_requests"); err != nil {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+	m.Done(call, wire.Result{Status: 200, Budgets: state(40, now)})
+	m.Done(call, wire.Result{Status: 200, Budgets: state(90, now.Add(-time.Second))})
+	want("the state of an older request is dropped", 40)
+	now = now.Add(2 * time.Second)
+	want("twenty a second flow in", 80)
+	now = now.Add(time.Minute)
+	want("a full budget takes no more", 100)
+	m.Throttled(call, wire.Result{Status: 400, Budgets: state(0, now)})
+	want("a refusal empties the budget", 0)
 }
 
 func TestNewTwice(t *testing.T) {

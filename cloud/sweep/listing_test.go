@@ -59,7 +59,7 @@ func TestListingUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
-		// during is what happens to the key while the listing is under way, before the pass asks for it.
+		// during runs while the listing is under way, before the pass requests the key.
 		during func(a *account, s *Sweep[int], key string)
 		maxAge time.Duration
 		want   []int
@@ -152,10 +152,10 @@ func TestListingThatDoesNotServe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
-		// leaves is true if the listing names nothing, err is what it fails with.
+		// leaves is true if the listing names nothing, err is its error.
 		leaves bool
 		err    error
-		// listings are how many were made after each step, failed is how many keys were unknown in the first.
+		// listings counts the listings after each step, failed the unknown keys of the first one.
 		listings []int
 		failed   int
 		// works is the step from which it works again, 0 if it never does; failures are those in a row at last.
@@ -282,7 +282,7 @@ func TestListingPays(t *testing.T) {
 	for _, c := range []struct {
 		reason       string
 		pages, chunk int
-		// known and first are how many keys are asked for, of those that have been read before and of others.
+		// known and first count the requested keys: those that have been read before, and the others.
 		known, first int
 		after        time.Duration
 		lists        bool

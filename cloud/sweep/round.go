@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// round is the calls for the keys that were asked for together. Its fields are guarded by the sweep's lock until done is closed.
+// round is the calls for the keys that were requested together. Its fields are guarded by the sweep's lock until done is closed.
 type round[V any] struct {
 	s *Sweep[V]
 	// keys are those that passes wait for. While the objects are listed further ones join.
@@ -237,17 +237,17 @@ func (e *entry[V]) awaits(now time.Time) bool {
 	if e.accepts > 0 {
 		fresh = min(fresh, e.accepts)
 	}
-	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh) && e.due().Sub(now) <= e.accepts
+	return !e.requested.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh) && e.due().Sub(now) <= e.accepts
 }
 
-// due is when the pool of the key is expected to ask again, at the earliest: its last two requests may have been further apart than the
-// next two will be.
+// due returns the time of the next request that is expected for the key, at the earliest: its last two requests may have been further apart
+// than the next two will be.
 func (e *entry[V]) due() time.Time {
-	most := askedAgain * e.accepts
+	limit := renewals * e.accepts
 	if e.every == 0 {
-		return e.asked.Add(most)
+		return e.requested.Add(limit)
 	}
-	return e.asked.Add(min(e.every, most))
+	return e.requested.Add(min(e.every, limit))
 }
 
 // reads notes that the round reads a key. The lock is held.
@@ -315,7 +315,7 @@ func (r *round[V]) fill(keys []string) []string {
 		weight += s.weight(key)
 	}
 	for _, key := range s.next(r) {
-		if weight += s.weight(key); room == 0 || weight > s.o.MostWeight {
+		if weight += s.weight(key); room == 0 || weight > s.o.MaxWeight {
 			break
 		}
 		r.reads(key)

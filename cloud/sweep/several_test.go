@@ -27,7 +27,7 @@ func TestSeveral(t *testing.T) {
 		answers, err = s.Several(t.Context(), []string{keys[0], keys[1], keys[2], "none"})
 		same(t, "answers", "4 <nil> true false", joined(len(answers), err, answers[keys[2]].Found, answers["none"].Found))
 		same(t, "calls", []int{3, 1}, a.sizes())
-		same(t, "the pool will ask again", false, s.entries["none"].asked.IsZero())
+		same(t, "the pool will ask again", false, s.entries["none"].requested.IsZero())
 		a.fails = func(call []string) (int, error) { return 1, errors.New("page") }
 		answers, err = s.Several(t.Context(), keys[:2])
 		same(t, "what a call has not read is unknown", "0 page", joined(len(answers), err))

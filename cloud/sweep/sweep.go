@@ -26,8 +26,8 @@ const (
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
 	// newer one.
 	freshFor = 5 * time.Second
-	// askedAgain is after how many times the age that it accepts a pool is taken to ask again, unless it has asked sooner before.
-	askedAgain = 4
+	// renewals is the number of accepted ages after which a pool is expected to request a key again, unless it has done so sooner before.
+	renewals = 4
 	// onePass is the maximum time between two requests of the same pass: the second one does not show when the next pass comes.
 	onePass = 100 * time.Millisecond
 )
@@ -44,10 +44,10 @@ type Options[V any] struct {
 	All func(ctx context.Context, found func(key string, value V)) (pages int, err error)
 	// Eager has All answer every request that it may, whatever it costs: for tests with few objects.
 	Eager bool
-	// Weight is the size that an object adds to a reply, and MostWeight the weight up to which a call is filled with keys that no pass waits
+	// Weight is the size that an object adds to a reply, and MaxWeight the weight up to which a call is filled with keys that no pass waits
 	// for. Default: 1 each, and Chunk.
-	Weight     func(V) int
-	MostWeight int
+	Weight    func(V) int
+	MaxWeight int
 	// Collect is the time during which requests that come together are collected. Default: DefaultCollect.
 	Collect time.Duration
 	// Kept is the time for which a key stays registered after a request. Default: DefaultKept.
@@ -70,7 +70,7 @@ type Answer[V any] struct {
 type Sweep[V any] struct {
 	o  Options[V]
 	mu sync.Mutex
-	// entries are the registered keys, and those that a listing named beside them.
+	// entries are the registered keys, and others that a listing named.
 	entries map[string]*entry[V]
 	// collecting is the round that still takes keys, listing the one whose listing is under way; nil if there is none.
 	collecting, listing *round[V]
@@ -87,9 +87,9 @@ type entry[V any] struct {
 	answer Answer[V]
 	// read is false if there is no answer, or if a write has made it stale.
 	read bool
-	// asked is when a pool asked for the key last, zero if it was only listed, and every how long before that it had asked, zero if it had
-	// not; accepts is the age that it accepted when it last accepted an older answer, zero if it never did.
-	asked          time.Time
+	// requested is the time of a pool's last request for the key, zero if the key was only listed. every is the interval between the last two
+	// requests, zero after the first. accepts is the age that the pool accepted last, zero if it never accepted an older answer.
+	requested      time.Time
 	every, accepts time.Duration
 	// writes counts the writes: a call that began before one of them says nothing about the time after it.
 	writes uint64
@@ -107,8 +107,8 @@ func New[V any](o Options[V]) *Sweep[V] {
 	if o.Weight == nil {
 		o.Weight = func(V) int { return 1 }
 	}
-	if o.MostWeight == 0 {
-		o.MostWeight = o.Chunk
+	if o.MaxWeight == 0 {
+		o.MaxWeight = o.Chunk
 	}
 	if o.Collect == 0 {
 		o.Collect = DefaultCollect
@@ -228,13 +228,13 @@ func (s *Sweep[V]) Touch(key string) {
 	e.writes++
 }
 
-// register returns the entry of a key that is asked for. The lock is held.
+// register returns the entry of a requested key. The lock is held.
 func (s *Sweep[V]) register(key string, now time.Time) *entry[V] {
 	e := s.entry(key)
-	if before := now.Sub(e.asked); !e.asked.IsZero() && before > onePass {
+	if before := now.Sub(e.requested); !e.requested.IsZero() && before > onePass {
 		e.every = before
 	}
-	e.asked = now
+	e.requested = now
 	return e
 }
 
@@ -269,10 +269,10 @@ func (s *Sweep[V]) keep(key string, answer Answer[V], writes uint64) {
 	e.answer, e.read, e.held = answer, true, held{}
 }
 
-// expire drops the keys that no pool has asked for in a while. The lock is held.
+// expire drops the keys that no pool has requested for a while. The lock is held.
 func (s *Sweep[V]) expire(now time.Time) {
 	for key, e := range s.entries {
-		if e.reading == nil && now.Sub(e.asked) > s.o.Kept && now.Sub(e.answer.At) > s.o.Kept {
+		if e.reading == nil && now.Sub(e.requested) > s.o.Kept && now.Sub(e.answer.At) > s.o.Kept {
 			delete(s.entries, key)
 		}
 	}

@@ -22,7 +22,7 @@ type account struct {
 	versions map[string]int
 	// calls are the keys of each call; a listing has none.
 	calls [][]string
-	// fails says which calls are refused, after how many of their objects.
+	// fails lists the calls that are rejected, and the number of their objects that are read before.
 	fails func(keys []string) (after int, err error)
 	takes time.Duration
 }
@@ -41,13 +41,13 @@ func (a *account) read(ctx context.Context, keys []string, found func(string, in
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(seen))
 	}
-	most, err := len(keys), error(nil)
+	limit, err := len(keys), error(nil)
 	if fails != nil {
 		if after, refused := fails(keys); refused != nil {
-			most, err = after, refused
+			limit, err = after, refused
 		}
 	}
-	for _, key := range keys[:most] {
+	for _, key := range keys[:limit] {
 		if version, ok := seen[key]; ok {
 			found(key, version)
 		}
@@ -211,7 +211,7 @@ func TestFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAccount()
-		s := New(Options[int]{Some: a.read, Chunk: 3, MostWeight: 4, Weight: func(version int) int { return version }})
+		s := New(Options[int]{Some: a.read, Chunk: 3, MaxWeight: 4, Weight: func(version int) int { return version }})
 		keys := a.keys(6)
 		a.set(keys[1], 3)
 		for _, key := range keys {
@@ -310,7 +310,7 @@ func TestIdleFleet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pools int
-		most  float64
+		limit float64
 	}{{1, 1}, {100, 0.08}, {1000, 0.015}} {
 		synctest.Test(t, func(t *testing.T) {
 			a := newAccount()
@@ -329,8 +329,8 @@ func TestIdleFleet(t *testing.T) {
 				})
 			}
 			pools.Wait()
-			if per := float64(len(a.calls)-c.pools) / float64(looks*c.pools); per > c.most {
-				t.Errorf("%d pools: want at most %.2f calls a look, got %.3f", c.pools, c.most, per)
+			if per := float64(len(a.calls)-c.pools) / float64(looks*c.pools); per > c.limit {
+				t.Errorf("%d pools: want at most %.2f calls a look, got %.3f", c.pools, c.limit, per)
 			}
 		})
 	}
@@ -433,14 +433,14 @@ func life(t *testing.T, a *account, s *Sweep[int], key string, draw *rand.Rand, 
 			}
 			continue
 		}
-		least := changes[byOthers].version
+		minimum := changes[byOthers].version
 		for _, c := range changes {
 			if c.at.Before(asked.Add(-max(maxAge, 0))) {
-				least = max(least, c.version)
+				minimum = max(minimum, c.version)
 			}
 		}
-		if !answer.Found || answer.Value < least {
-			t.Errorf("%s with an age of %s: want version %d or later, got %+v", key, maxAge, least, answer)
+		if !answer.Found || answer.Value < minimum {
+			t.Errorf("%s with an age of %s: want version %d or later, got %+v", key, maxAge, minimum, answer)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -29,12 +29,12 @@ type source = *toy.Source
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -54,7 +54,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.machineType": with(func(s *toy.Spec) { s.MachineType = "none" }),
 			"spec.image":       with(func(s *toy.Spec) { s.Image = "none" }),
 		},
-		AskedTag: "stage", Spelling: cloud.Spelling{Key: func(name string) string { return cloud.TagDomain + "/" + name }},
+		UserTag: "stage", Spelling: cloud.Spelling{Key: func(name string) string { return cloud.TagDomain + "/" + name }},
 		Many: 60, ManyInPage: 5, SteadyReads: 3,
 		Primary: []string{"GetCluster", "ListPools", "ListNodes"}, Secondary: []string{"GetMachineType"},
 		GroupID: func(name string) string { return "toy:///clusters/" + clusterName + "/pools/" + name },

@@ -3,7 +3,9 @@ package toy
 import (
 	"time"
 
+	"github.com/muster-project/muster/cloud/toy/session"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // The documents of the API, as far as they are read.
@@ -26,7 +28,7 @@ type (
 		Autoscaling           autoscalingDoc
 		Upgrade               upgradeDoc
 		LastOperation         *operationDoc
-		Problem               *problemDoc
+		Problem               *session.Problem
 	}
 
 	autoscalingDoc struct {
@@ -43,20 +45,13 @@ type (
 	operationDoc struct {
 		ID, Kind, State    string
 		StartedAt, EndedAt time.Time
-		Error              *problemDoc
+		Error              *session.Problem
 	}
-
-	problemDoc struct{ Code, Message string }
 
 	nodeDoc struct {
 		ID, Name, Pool, ProviderID, Zone, State string
 		Version, MachineType, Image             string
 		CreatedAt                               time.Time
-	}
-
-	machineTypeDoc struct {
-		CPUs, MemoryMiB, Pods int
-		Architecture          string
 	}
 )
 
@@ -76,16 +71,16 @@ const (
 func (o *operationDoc) running() bool { return o != nil && o.State == stateRunning }
 
 // version returns the version of Kubernetes; unknown without a pool.
-func (p *poolDoc) version() pool.Version {
+func (p *poolDoc) version() upgrade.Version {
 	if p == nil {
-		return pool.Version{}
+		return upgrade.Version{}
 	}
 	return versionOf(p.Version)
 }
 
 // versionOf returns a version that the cloud reports; unknown where it is none.
-func versionOf(text string) pool.Version {
-	v, _ := pool.ParseVersion(text)
+func versionOf(text string) upgrade.Version {
+	v, _ := upgrade.Parse(text)
 	return v
 }
 

@@ -1,17 +1,15 @@
 package toy
 
 import (
-	"maps"
-
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/fields"
+	"github.com/muster-project/muster/cloud/toy/session"
 )
 
 // body is the body of a request, by its members.
-type body map[string]any
+type body = session.Body
 
-// upgrade puts a member into the object upgrade.
-func (b body) upgrade(name string, value any) {
+// putUpgrade puts a member into the object upgrade.
+func putUpgrade(b body, name string, value any) {
 	settings, ok := b["upgrade"].(body)
 	if !ok {
 		settings = body{}
@@ -28,15 +26,16 @@ type (
 // rows are the fields of a pool, by their members in requests and documents.
 var rows = list{
 	rolls("version", fields.Version, func(d *poolDoc) any { return fields.Text(d.Version) }),
-	rolls("machineType", "spec.machineType", func(d *poolDoc) any { return fields.Text(d.MachineType) }),
+	rolls("machineType", session.FieldMachineType, func(d *poolDoc) any { return fields.Text(d.MachineType) }),
 	rolls("image", "spec.image", func(d *poolDoc) any { return fields.Text(d.Image) }),
-	{Name: "zones", Spec: "spec.zones", Effect: fields.Fixed, Owned: ours, Value: func(d *poolDoc) any { return fields.Set(d.Zones) }},
-	{Name: "labels", Spec: "spec.labels", Compare: fields.Exact, Owned: ours, Value: func(d *poolDoc) any { return d.Labels },
-		Put: func(b body, want, _ *poolDoc) { b["labels"] = entries(want.Labels) }},
-	{Name: "taints", Spec: "spec.taints", Compare: fields.Unordered, Owned: ours, Value: func(d *poolDoc) any { return textsOf(d.Taints) },
-		Put: func(b body, want, _ *poolDoc) { b["taints"] = append([]Taint{}, want.Taints...) }},
-	{Name: "tags", Spec: "spec.tags", Compare: fields.Exact, Owned: consent, Value: func(d *poolDoc) any { return d.Tags },
-		Put: func(b body, want, is *poolDoc) { b["tags"] = fields.With(consent, want.Tags, is.Tags) }},
+	{Name: "zones", Spec: "spec.zones", Effect: fields.Fixed, Owned: session.Ours, Value: func(d *poolDoc) any { return fields.Set(d.Zones) }},
+	{Name: "labels", Spec: "spec.labels", Compare: fields.Exact, Owned: session.Ours, Value: func(d *poolDoc) any { return d.Labels },
+		Put: func(b body, want, _ *poolDoc) { b["labels"] = session.Entries(want.Labels) }},
+	{Name: "taints", Spec: "spec.taints", Compare: fields.Unordered, Owned: session.Ours,
+		Value: func(d *poolDoc) any { return textsOf(d.Taints) },
+		Put:   func(b body, want, _ *poolDoc) { b["taints"] = append([]Taint{}, want.Taints...) }},
+	{Name: "tags", Spec: "spec.tags", Compare: fields.Exact, Owned: session.Consent, Value: func(d *poolDoc) any { return d.Tags },
+		Put: func(b body, want, is *poolDoc) { b["tags"] = fields.With(session.Consent, want.Tags, is.Tags) }},
 	{Name: "autoscaling", Spec: "spec.autoscaling", Value: func(d *poolDoc) any { return d.Autoscaling },
 		Put: func(b body, want, _ *poolDoc) { b["autoscaling"] = want.Autoscaling }},
 	upgrading("maxSurge", "maxSurge", func(d *poolDoc) any { return d.Upgrade.MaxSurge }),
@@ -46,26 +45,13 @@ var rows = list{
 	{Name: "count", Spec: fields.Replicas, Effect: fields.Fixed, Doc: "adds nodes, or deletes nodes that Muster has drained"},
 }
 
-// ours tells that all entries of a list or map are Muster's. The consent of the operator to an adoption is not.
-var (
-	ours    = fields.ServiceOwned{None: true}
-	consent = fields.ServiceOwned{Prefixes: []string{tagDomain + "adopt-by"}}
-)
-
 func rolls(name, spec string, value func(*poolDoc) any) row {
 	return row{Name: name, Spec: spec, Effect: fields.Rolls, Value: value, Put: func(b body, want, _ *poolDoc) { b[name] = value(want) }}
 }
 
 func upgrading(name, spec string, value func(*poolDoc) any) row {
 	return row{Name: "upgrade." + name, Spec: "spec.upgrade." + spec, Value: value,
-		Put: func(b body, want, _ *poolDoc) { b.upgrade(name, value(want)) }}
-}
-
-// entries returns a copy of a map that is never nil.
-func entries(m map[string]string) map[string]string {
-	out := map[string]string{}
-	maps.Copy(out, m)
-	return out
+		Put: func(b body, want, _ *poolDoc) { putUpgrade(b, name, value(want)) }}
 }
 
 // textsOf returns taints as texts that can be compared in any order.
@@ -76,8 +62,3 @@ func textsOf(taints []Taint) []string {
 	}
 	return out
 }
-
-// spelling writes owner tags. Keys and values of tags take every character.
-var spelling = cloud.Spelling{Key: func(name string) string { return tagDomain + name }}
-
-const tagDomain = cloud.TagDomain + "/"

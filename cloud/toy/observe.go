@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/toy/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -22,7 +23,9 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	fresh := !read.at.Before(r.now)
 	out := pool.Observed{Cache: pool.CacheStatus{Fresh: fresh, GroupFresh: fresh, Shared: true}, FormerGroup: r.t.former(read).Deleting}
 	want, failed := r.desire()
-	if err := r.observeCapacity(ctx, &out); failed == nil {
+	look := r.c.Resolver(r.lookups, r.t.Remembered, r.now)
+	offers := session.Capacity{Session: r.c.Session, Exists: read.pool != nil, Tolerance: &r.memory.tolerance}
+	if err := offers.Observe(ctx, look, r.t.Spec.Pool.MachineType, &out); failed == nil {
 		failed = err
 	}
 	if failed == nil && read.cluster == nil && !r.t.Deleting {
@@ -59,7 +62,7 @@ func (r *reader) observePool(want desired, claim cloud.Claim, out *pool.Observed
 	driverkit.SortByAge(out.Instances)
 	out.ProviderRollout = read.rollout(want)
 	if p := read.pool.Problem; p != nil {
-		out.Issues = append(out.Issues, driverkit.FailureOf(p.error()))
+		out.Issues = append(out.Issues, driverkit.FailureOf(p.Error()))
 	}
 	if want.upgrade.Path.WaitsForControlPlane {
 		out.Issues = append(out.Issues, pool.Cause{Reason: pool.ControlPlaneUpgradePending,
@@ -140,7 +143,7 @@ func (r poolRead) rollout(want desired) *pool.ProviderRollout {
 	case op.State == stateCancelled:
 		out.State = pool.ProviderRolloutCancelled
 	case op.Error != nil:
-		out.State, out.Failures, out.Reason = pool.ProviderRolloutFailed, 1, driverkit.FailureOf(op.Error.error()).Message
+		out.State, out.Failures, out.Reason = pool.ProviderRolloutFailed, 1, driverkit.FailureOf(op.Error.Error()).Message
 	default:
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/toy/session"
 )
 
 // visibleWithin bounds the time by which a read is behind a write.
@@ -33,7 +34,7 @@ type poolRead struct {
 
 // reader reads one pool for one pass.
 type reader struct {
-	c       *session
+	c       *clusters
 	t       target
 	now     time.Time
 	memory  *memory
@@ -42,7 +43,7 @@ type reader struct {
 
 // forget drops the last read.
 func (r *reader) forget() {
-	r.c.clusters.Touch(r.t.Spec.Cluster)
+	r.c.sweep.Touch(r.t.Spec.Cluster)
 	r.memory.read = poolRead{}
 }
 
@@ -87,7 +88,7 @@ func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 		return out, err
 	}
 	if is := all.pool(name); is != nil {
-		if claim := r.t.Claim(spelling, is.tag); !claim.Owned {
+		if claim := r.t.Claim(session.Spelling, is.tag); !claim.Owned {
 			out.Conflict = driverkit.NamedConflict(labelOf(cluster, name), name, claim)
 		}
 	}

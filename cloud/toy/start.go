@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/toy/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -38,13 +39,13 @@ func (w *writer) look(ctx context.Context, _ pool.Step) error {
 
 // send sends a change of the pool as it was read. Whatever comes of it, the read is out of date.
 func (w *writer) send(ctx context.Context, operation, method, below string, content any) error {
-	r := request{operation: operation, method: method, path: w.t.path() + below, body: content}
+	r := session.Request{Operation: operation, Method: method, Path: w.t.path() + below, Body: content}
 	if is := w.memory.read.pool; is != nil {
-		r.revision = is.Revision
+		r.Revision = is.Revision
 	}
 	w.forget()
-	_, err := w.c.do(ctx, r, &struct{}{})
-	return driverkit.VanishedAs(err, table.IsAbsent(err))
+	_, err := w.c.Do(ctx, r, &struct{}{})
+	return driverkit.VanishedAs(err, session.Table.IsAbsent(err))
 }
 
 func (w *writer) update(ctx context.Context, content body) error {
@@ -77,9 +78,9 @@ func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
 		}
 	}
 	w.forget()
-	_, err = w.c.do(ctx, request{operation: "CreatePool", method: http.MethodPost, path: clusterPath(w.t.Spec.Cluster) + "/pools",
-		body: content}, &struct{}{})
-	if cloud.CodeOf(err) == codeExists {
+	_, err = w.c.Do(ctx, session.Request{Operation: "CreatePool", Method: http.MethodPost, Path: clusterPath(w.t.Spec.Cluster) + "/pools",
+		Body: content}, &struct{}{})
+	if cloud.CodeOf(err) == session.CodeExists {
 		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
 			is := w.memory.read
 			return is.pool != nil && w.t.ownership(is).Claim.Owned && is.pool.State != stateDeleting
@@ -176,8 +177,8 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	if err := own.Adoptable(w.unowned()); err != nil {
 		return err
 	}
-	tags := entries(is.Tags)
-	for key, value := range spelling.Tags(w.t.Owner) {
+	tags := session.Entries(is.Tags)
+	for key, value := range session.Spelling.Tags(w.t.Owner) {
 		tags[key] = value
 	}
 	return w.update(ctx, body{"tags": tags})

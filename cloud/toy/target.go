@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/toy/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -65,7 +66,7 @@ func (t target) ownership(read poolRead) driverkit.Ownership {
 		o.Account = read.cluster.Account
 	}
 	if read.pool != nil {
-		o.Claim = t.Claim(spelling, read.pool.tag)
+		o.Claim = t.Claim(session.Spelling, read.pool.tag)
 	}
 	return o
 }
@@ -76,7 +77,7 @@ func (t target) former(read poolRead) driverkit.FormerGroup {
 	var found []driverkit.Candidate
 	for _, p := range read.pools {
 		if t.Search.Tagged && read.pool == nil {
-			found = append(found, driverkit.Candidate{Name: p.Name, Group: labelOf(t.Spec.Cluster, p.Name), Claim: t.Claim(spelling, p.tag),
+			found = append(found, driverkit.Candidate{Name: p.Name, Group: labelOf(t.Spec.Cluster, p.Name), Claim: t.Claim(session.Spelling, p.tag),
 				Deleting: p.State == stateDeleting})
 		}
 	}
@@ -93,12 +94,12 @@ const (
 func (t target) document() *poolDoc {
 	s := t.Spec.Pool
 	d := &poolDoc{
-		MachineType: s.MachineType, Image: s.Image, Zones: s.Zones, Labels: s.Labels, Taints: s.Taints, Tags: entries(s.Tags),
+		MachineType: s.MachineType, Image: s.Image, Zones: s.Zones, Labels: s.Labels, Taints: s.Taints, Tags: session.Entries(s.Tags),
 		Upgrade: upgradeDoc{MaxSurge: orDefault(s.Upgrade.MaxSurge, defaultSurge),
 			MaxUnavailable: orDefault(s.Upgrade.MaxUnavailable, defaultUnavailable),
 			DrainTimeout:   orDefault(s.Upgrade.DrainTimeoutSeconds, defaultDrainTimeout), Soak: s.Upgrade.SoakSeconds},
 	}
-	maps.Copy(d.Tags, spelling.Tags(t.Owner))
+	maps.Copy(d.Tags, session.Spelling.Tags(t.Owner))
 	if a := s.Autoscaling; a != nil {
 		d.Autoscaling = autoscalingDoc{Enabled: true, Min: a.Min, Max: a.Max}
 	}

@@ -46,7 +46,7 @@ func (d *traced[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) e
 	return err
 }
 
-// of says which pool a span is about. Specifications are left out: they hold what only the pool's owner may see.
+// of returns the attributes of a span's pool. Specifications are left out: they hold what only the pool's owner may see.
 func of(o cloud.Owner) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String("muster.cluster", o.Cluster),

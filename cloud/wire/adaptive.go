@@ -13,8 +13,8 @@ const (
 	cubicScale = 0.005
 	// cubicCalls is the minimum number of calls until the rate is back, so that few of them are refused where the limit is low.
 	cubicCalls = 20
-	// rateLeast is the rate below which no refusal leads: a call every two seconds finds out when the cloud has recovered.
-	rateLeast = 0.5
+	// minRate is the rate below which no refusal leads: a call every two seconds finds out when the cloud has recovered.
+	minRate = 0.5
 	// rateWindow is the time over which sent calls are counted, rateSmooth the weight of the last window.
 	rateWindow = 2 * time.Second
 	rateSmooth = 0.8
@@ -22,9 +22,9 @@ const (
 	activeGap = time.Second
 )
 
-// learner finds the rate of a bucket whose limit the cloud does not publish. It begins at the most that it may reach.
+// learner finds the rate of a bucket whose limit the cloud does not publish. It starts at max, the highest rate.
 type learner struct {
-	most float64
+	max float64
 	// cut is when the rate was lowered last; zero if it never was. peak is the rate before that, active for how long calls were sent since:
 	// a bucket that is not used finds nothing out about the cloud, so that its rate does not grow meanwhile.
 	cut    time.Time
@@ -39,12 +39,12 @@ type learner struct {
 // rate returns the calls a second that the bucket may send now.
 func (l *learner) rate() float64 {
 	if l.cut.IsZero() {
-		return l.most
+		return l.max
 	}
 	// k is the time after which the curve is back at the peak.
 	k := max(math.Cbrt(l.peak*(1-cubicBeta)/cubicScale), cubicCalls/l.peak)
 	grown := l.peak + l.peak*(1-cubicBeta)*math.Pow(l.active.Seconds()/k-1, 3)
-	return min(max(grown, rateLeast), l.most)
+	return min(max(grown, minRate), l.max)
 }
 
 // sent counts a call.

@@ -111,7 +111,7 @@ func TestNoBudget(t *testing.T) {
 	var b budgets
 	now, none := newClock().at, []Budget{{Key: "none", Adaptive: true}}
 	b.throttled(none, now, now)
-	b.told(none, []Remaining{{Key: "none"}}, now)
+	b.reportRemaining(none, []Remaining{{Key: "none"}}, now)
 	b.shut(none, nil, now.Add(time.Minute))
 	if _, wait := b.take(ask{calls: 1, list: none}, now); wait != 0 || len(b.buckets) > 0 {
 		t.Errorf("want the call sent without a bucket, got a wait of %s and %d buckets", wait, len(b.buckets))
@@ -156,8 +156,8 @@ func TestRefusalEmptiesTheBucket(t *testing.T) {
 func TestLearnedRate(t *testing.T) {
 	now := newClock().at
 	rate := func(l learner) string { return fmt.Sprintf("%.1f", l.rate()) }
-	cut := learner{most: 20, cut: now, peak: 10}
-	used, gap, idle, early := cut, cut, learner{most: 24}, cut
+	cut := learner{max: 20, cut: now, peak: 10}
+	used, gap, idle, early := cut, cut, learner{max: 24}, cut
 	used.active, gap.last = time.Hour, now
 	gap.sent(now.Add(time.Hour))
 	idle.sent(now)
@@ -167,10 +167,10 @@ func TestLearnedRate(t *testing.T) {
 		reason    string
 		want, got string
 	}{
-		{"at first", "20.0", rate(learner{most: 20})},
+		{"at first", "20.0", rate(learner{max: 20})},
 		{"after a refusal", "7.0", rate(cut)},
 		{"never beyond the most", "20.0", rate(used)},
-		{"never too low to find out", "0.5", rate(learner{most: 20, cut: now, peak: 0.5})},
+		{"never too low to find out", "0.5", rate(learner{max: 20, cut: now, peak: 0.5})},
 		{"an hour without calls counts as a second of use", "7.9", rate(gap)},
 		{"one that was hardly used is halved first", "8.4", rate(idle)},
 		{"a call of the moment of the refusal says nothing", "7.0", rate(early)},

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// bucketsMost bounds the buckets that are kept: some clouds have one for each thing that is asked about. Beyond it those are
+	// maxBuckets bounds the buckets that are kept: some clouds have one for each resource. Beyond it those are
 	// dropped that are full, for a new one is full too.
-	bucketsMost = 16384
+	maxBuckets = 16384
 	// longestWait is the wait for a bucket that is never refilled, longestLine the longest wait for a place in line.
 	longestWait, longestLine = time.Hour, 2 * time.Minute
 )
@@ -24,6 +24,8 @@ type Budget struct {
 	Key string
 	// Name of the bucket in messages: "Auto Scaling of account 1 in region eu-west-1".
 	Name string
+	// Label names the bucket among those of the call's account and region: "ec2 DescribeInstances". It is a label of metrics.
+	Label string
 	// Burst is the bucket's size, PerSecond its refill. A Burst of zero means that the call has no budget.
 	Burst     int
 	PerSecond float64
@@ -83,7 +85,7 @@ type bucket struct {
 	limiter *rate.Limiter
 	// learned finds the rate; nil if the cloud publishes it.
 	learned *learner
-	// shut is until when the cloud itself asked to be left alone.
+	// shut is the time until which the cloud requested to send no calls.
 	shut time.Time
 	// line is the last place in line that was given away, in each part of the line.
 	line [2 * levels]time.Time
@@ -107,12 +109,12 @@ func (b *budgets) of(budget Budget, now time.Time) *bucket {
 	if b.buckets == nil {
 		b.buckets = map[string]*bucket{}
 	}
-	if len(b.buckets) >= bucketsMost {
+	if len(b.buckets) >= maxBuckets {
 		b.dropFull(now)
 	}
 	found = &bucket{limiter: rate.NewLimiter(rate.Limit(budget.PerSecond), budget.Burst)}
 	if budget.Adaptive {
-		found.learned = &learner{most: budget.PerSecond}
+		found.learned = &learner{max: budget.PerSecond}
 	}
 	b.buckets[budget.Key] = found
 	return found
@@ -238,9 +240,9 @@ func (b *budgets) throttled(list []Budget, sent, now time.Time) {
 	}
 }
 
-// told takes out of the buckets what others have used of them: a bucket holds no more tokens than the cloud reports that it will take
-// requests. It may hold fewer, for replies overtake one another and requests are on their way.
-func (b *budgets) told(list []Budget, left []Remaining, now time.Time) {
+// reportRemaining lowers the buckets to the calls that the cloud reports as remaining, because other clients use the same limit. A bucket
+// may hold fewer: replies overtake one another and requests are on their way.
+func (b *budgets) reportRemaining(list []Budget, left []Remaining, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, budget := range list {
@@ -256,7 +258,7 @@ func (b *budgets) told(list []Budget, left []Remaining, now time.Time) {
 	}
 }
 
-// shut closes buckets because the cloud asked for it: those that it reports as empty, else all of the call's.
+// shut closes buckets because the cloud requested it: those that it reports as empty, else all of the call's.
 func (b *budgets) shut(list []Budget, left []Remaining, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -152,13 +152,13 @@ func TestPublishedLimitIsKept(t *testing.T) {
 		slices.SortFunc(all, time.Time.Compare)
 		for i := range all {
 			for k := i; k < len(all); k += 7 {
-				if most := float64(f.budget.Burst) + all[k].Sub(all[i]).Seconds()*f.budget.PerSecond + 0.01; float64(k-i+1) > most {
-					t.Fatalf("seed %d: want at most %.1f calls in %s, got %d", seed, most, all[k].Sub(all[i]), k-i+1)
+				if limit := float64(f.budget.Burst) + all[k].Sub(all[i]).Seconds()*f.budget.PerSecond + 0.01; float64(k-i+1) > limit {
+					t.Fatalf("seed %d: want at most %.1f calls in %s, got %d", seed, limit, all[k].Sub(all[i]), k-i+1)
 				}
 			}
 		}
-		if least := 0.8 * f.budget.PerSecond * f.now.Sub(start).Seconds(); len(f.waiting) > 100 && float64(len(all)) < least {
-			t.Errorf("seed %d: want at least %.0f calls with work waiting, got %d", seed, least, len(all))
+		if minimum := 0.8 * f.budget.PerSecond * f.now.Sub(start).Seconds(); len(f.waiting) > 100 && float64(len(all)) < minimum {
+			t.Errorf("seed %d: want at least %.0f calls with work waiting, got %d", seed, minimum, len(all))
 		}
 	}
 }

@@ -80,19 +80,20 @@ func PagesOf(ctx context.Context) *Pages {
 	return p
 }
 
-// ReadPages reads a list to its end: page reads the next page and reports whether others follow. The context is one of Paged where more
-// than one page is expected. A list of more than so many pages is an error: what was cut off might be what counts.
-func ReadPages(ctx context.Context, most int, page func(context.Context) (more bool, err error)) error {
+// ReadPages reads a complete list: page reads the next page and reports whether others follow. The context is one of Paged if more than one
+// page is expected. A list of more than limit pages is an error, because the missing part could matter.
+func ReadPages(ctx context.Context, limit int, page func(context.Context) (more bool, err error)) error {
 	if PagesOf(ctx) == nil {
 		ctx, _ = Paged(ctx, 1)
 	}
-	for range most {
+	for range limit {
 		if more, err := page(ctx); err != nil || !more {
 			return err
 		}
 	}
 	return &cloud.Error{Kind: cloud.Unavailable, Code: "EndlessList",
-		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower", most)}
+		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower",
+			limit)}
 }
 
 // next returns how many calls the next request counts as, and whether it is sent whatever the budgets have left.
@@ -118,11 +119,16 @@ type Result struct {
 	Priority cloud.Priority
 	// Duration until the reply's header had come.
 	Duration time.Duration
+	// Budgets are the buckets that the call shares with others, after it.
+	Budgets []BudgetState
 }
 
 // Hook is called after every request. It must be safe for concurrent use, quick, and never fail.
 type Hook interface {
 	Done(c Call, r Result)
+	// Throttled is called after Done if the cloud refused the request because of its rate limits, once for each request. Budgets of r are
+	// those after the refusal.
+	Throttled(c Call, r Result)
 }
 
 // Around is called before a request and returns the context of the request and a function that is called after it. Both must be safe for
@@ -139,6 +145,13 @@ func (h Hooks) Done(c Call, r Result) {
 	}
 }
 
+// Throttled tells each of them.
+func (h Hooks) Throttled(c Call, r Result) {
+	for _, hook := range h {
+		hook.Throttled(c, r)
+	}
+}
+
 // RateLimitedError is the error of a request that was not sent because a budget is used up.
 type RateLimitedError struct {
 	Call Call
@@ -148,7 +161,7 @@ type RateLimitedError struct {
 	After time.Duration
 }
 
-// Error says which call was held back by which budget. It holds no times, so that it reads the same each time.
+// Error names the call and the budget that held it back. It contains no times, so that the message is stable.
 func (e *RateLimitedError) Error() string {
 	name := e.Budget
 	if name == "" {

@@ -29,3 +29,6 @@ func (r *Recorder) Done(c Call, result Result) {
 	defer r.mu.Unlock()
 	_, _ = fmt.Fprintf(r.w, "%s %s %s %s\n", c, c.Account, c.Region, end)
 }
+
+// Throttled writes nothing: Done has written the line of the request.
+func (r *Recorder) Throttled(Call, Result) {}

@@ -89,13 +89,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := CallFrom(req.Context())
 	within, ended := t.options.Around(req.Context(), call)
 	priority := cloud.PriorityOf(req.Context())
+	budgets := t.options.Budgets(call)
+	start := t.options.Now()
 	done := func(r Result) {
 		r.Priority = priority
 		ended(r)
+		r.Budgets = t.budgets.states(budgets, start.Add(r.Duration))
 		t.options.Hook.Done(call, r)
 	}
-	budgets := t.options.Budgets(call)
-	start := t.options.Now()
 	a := ask{list: budgets, level: levelOf(priority, call.ReadOnly), turn: cloud.HasTurn(req.Context())}
 	pages := PagesOf(req.Context())
 	a.calls, a.begun = pages.next()
@@ -123,25 +124,33 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	reply.Body = &bounded{ReadCloser: reply.Body, done: cancel}
-	done(Result{Status: reply.StatusCode, Duration: now.Sub(start)})
 	t.learn(call, budgets, reply, now)
+	done(Result{Status: reply.StatusCode, Duration: now.Sub(start)})
 	if reply.StatusCode == http.StatusTooManyRequests {
-		t.budgets.throttled(budgets, start, now)
+		t.throttled(call, reply.StatusCode, start, now)
 	}
 	return reply, nil
 }
 
-// Throttled lowers the adaptive budgets of a call that the cloud has throttled. Clouds that say so in a reply's body alone are read by the
-// session, which knows their words; a status of 429 is seen by the transport itself. A refusal of a call that was sent before the rate was
-// lowered last changes nothing.
-func (t *Transport) Throttled(call Call, sent time.Time) {
-	t.budgets.throttled(t.options.Budgets(call), sent, t.options.Now())
+// Throttled lowers the adaptive budgets of a call that the cloud has throttled, and counts the refusal. Some clouds report throttling only
+// in the body of a reply, which the session reads. A status of 429 is ignored here: the transport handles that one itself. A refusal of a
+// call that was sent before the rate was lowered last does not lower it again.
+func (t *Transport) Throttled(call Call, status int, sent time.Time) {
+	if status != http.StatusTooManyRequests {
+		t.throttled(call, status, sent, t.options.Now())
+	}
+}
+
+func (t *Transport) throttled(call Call, status int, sent, now time.Time) {
+	budgets := t.options.Budgets(call)
+	t.budgets.throttled(budgets, sent, now)
+	t.options.Hook.Throttled(call, Result{Status: status, Duration: now.Sub(sent), Budgets: t.budgets.states(budgets, now)})
 }
 
 // learn takes over what a reply tells of the call's buckets.
 func (t *Transport) learn(call Call, budgets []Budget, reply *http.Response, now time.Time) {
 	left := t.options.Remaining(call, reply.Header)
-	t.budgets.told(budgets, left, now)
+	t.budgets.reportRemaining(budgets, left, now)
 	if !refusesForNow(reply.StatusCode) {
 		return
 	}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/muster-project/muster/cloud"
 )
 
@@ -62,17 +64,19 @@ func TestRefusedTogether(t *testing.T) {
 		rate := transport.budgets.buckets["k"].learned.rate()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		transport.Throttled(Call{}, sent)
+		transport.Throttled(Call{}, http.StatusBadRequest, sent)
 		if got := transport.budgets.buckets["k"].learned.rate(); got != rate || rate >= 10 {
 			t.Errorf("want the rate lowered once, got %.1f and then %.1f", rate, got)
 		}
 	})
 }
 
-// results are what a hook learns.
+// results records the results that a hook receives.
 type results []Result
 
 func (r *results) Done(_ Call, is Result) { *r = append(*r, is) }
+
+func (r *results) Throttled(Call, Result) {}
 
 // The context of a request gives it its priority and its place in line, and counts its writes.
 func TestContextOfRequests(t *testing.T) {
@@ -165,3 +169,54 @@ func TestHeldBackText(t *testing.T) {
 		}
 	}
 }
+
+// A hook receives the state of the buckets after each request, without those of single resources, and a refusal once.
+func TestBudgetsOfResults(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	seen := &observed{}
+	transport := New(Options{Base: &base{status: http.StatusBadRequest}, Now: c.now, Hook: seen, Budgets: func(Call) []Budget {
+		return []Budget{{Key: "k", Label: "reads", Burst: 10, PerSecond: 5, Adaptive: true}, {Key: "r", Burst: 3, PerSecond: 1, Sole: true},
+			{Key: "none"}}
+	}})
+	for range 2 {
+		if err := send(t.Context(), t, transport, Call{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	transport.Throttled(Call{}, http.StatusBadRequest, c.at)
+	transport.Throttled(Call{}, http.StatusTooManyRequests, c.at) // the transport has seen that one itself
+	if len(seen.done) != 2 || len(seen.throttled) != 1 {
+		t.Fatalf("want two requests and one refusal, got %+v", seen)
+	}
+	want := []BudgetState{{Label: "reads", Left: 8, Burst: 10, PerSecond: 5, At: c.at}}
+	if diff := cmp.Diff(want, seen.done[1].Budgets); diff != "" {
+		t.Errorf("budgets after two requests (-want +got):\n%s", diff)
+	}
+	left := seen.throttled[0].Budgets[0]
+	if left.Left >= 1 || left.PerSecond >= 5 || seen.throttled[0].Status != http.StatusBadRequest {
+		t.Errorf("want a refusal to empty the bucket and to lower its rate, got %+v", seen.throttled[0])
+	}
+	for _, at := range []struct {
+		why   string
+		state BudgetState
+		after time.Duration
+		want  float64
+	}{
+		{"tokens flow in", want[0], 200 * time.Millisecond, 9},
+		{"up to the size", want[0], time.Hour, 10},
+		{"what is taken in advance is not negative", BudgetState{Left: -3, Burst: 10, At: c.at}, time.Second, 0},
+		{"none while the cloud asks to wait", BudgetState{Left: 5, Burst: 10, At: c.at, Shut: c.at.Add(time.Minute)}, time.Second, 0},
+	} {
+		if got := at.state.LeftAt(c.at.Add(at.after)); got != at.want {
+			t.Errorf("%s: want %v, got %v", at.why, at.want, got)
+		}
+	}
+}
+
+// observed keeps what a hook receives.
+type observed struct{ done, throttled []Result }
+
+func (o *observed) Done(_ Call, r Result) { o.done = append(o.done, r) }
+
+func (o *observed) Throttled(_ Call, r Result) { o.throttled = append(o.throttled, r) }

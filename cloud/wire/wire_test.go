@@ -77,6 +77,10 @@ func (l *log) Done(c Call, r Result) {
 	l.lines = append(l.lines, text)
 }
 
+func (l *log) Throttled(c Call, r Result) {
+	l.lines = append(l.lines, c.String()+" throttled with "+http.StatusText(r.Status))
+}
+
 func request(ctx context.Context, t *testing.T, c Call) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(WithCall(ctx, c), http.MethodPost, "http://cloud.example/", strings.NewReader("ask"))
@@ -86,7 +90,7 @@ func request(ctx context.Context, t *testing.T, c Call) *http.Request {
 	return req
 }
 
-// send sends one request and says how it ended.
+// send sends one request and returns its result as text.
 func send(ctx context.Context, t *testing.T, transport *Transport, c Call) error {
 	t.Helper()
 	reply, err := transport.RoundTrip(request(ctx, t, c))
@@ -407,27 +411,27 @@ func TestWhatRepliesTell(t *testing.T) {
 		return 0
 	}
 	for _, s := range []struct {
-		reason string
-		told   string
-		call   Call
-		after  time.Duration
-		want   time.Duration
+		reason    string
+		remaining string
+		call      Call
+		after     time.Duration
+		want      time.Duration
 	}{
 		{reason: "nothing is told, and there is plenty", call: look},
-		{reason: "others have used most of it", told: "7", call: look},
-		{reason: "a reply that says more than we have is late", told: "90", call: look},
-		{reason: "one above the floor is left", told: "6", call: look},
+		{reason: "others have used most of it", remaining: "7", call: look},
+		{reason: "a reply that says more than we have is late", remaining: "90", call: look},
+		{reason: "one above the floor is left", remaining: "6", call: look},
 		{reason: "at the floor looks wait", call: look, want: time.Second},
-		{reason: "a write goes on", told: "4", call: write},
+		{reason: "a write goes on", remaining: "4", call: write},
 		{reason: "and looks wait for longer", call: look, want: 2 * time.Second},
 		{reason: "what is refilled brings looks back", call: look, after: 2 * time.Second},
-		{reason: "nothing is left", told: "0", call: write},
+		{reason: "nothing is left", remaining: "0", call: write},
 		{reason: "writes wait for the refill alone", call: write, want: time.Second},
-		{reason: "a number below nothing is nothing", told: "-5", call: write, after: time.Second},
+		{reason: "a number below nothing is nothing", remaining: "-5", call: write, after: time.Second},
 		{reason: "it does not get worse than empty", call: write, want: time.Second},
 	} {
 		c.at = c.at.Add(s.after)
-		answers.header.Set("Left", s.told)
+		answers.header.Set("Left", s.remaining)
 		if got := wait(s.call); got != s.want {
 			t.Errorf("%s: want to wait for %s, got %s", s.reason, s.want, got)
 		}
@@ -487,11 +491,11 @@ func TestBucketsAreBounded(t *testing.T) {
 	b.take(ask{calls: 1, list: adaptive("never refused")}, now)
 	b.throttled(adaptive("refused"), now, now)
 	b.shut([]Budget{{Key: "shut", Burst: 1, PerSecond: 1}}, nil, now.Add(24*time.Hour))
-	for i := range bucketsMost + 10 {
+	for i := range maxBuckets + 10 {
 		b.take(ask{calls: 1, list: []Budget{{Key: strconv.Itoa(i), Burst: 1, PerSecond: 1}}}, now.Add(time.Duration(i)*time.Second))
 	}
-	if got := len(b.buckets); got > bucketsMost {
-		t.Errorf("want at most %d buckets, got %d", bucketsMost, got)
+	if got := len(b.buckets); got > maxBuckets {
+		t.Errorf("want at most %d buckets, got %d", maxBuckets, got)
 	}
 	for key, want := range map[string]bool{"used": true, "shut": true, "refused": true, "never refused": false} {
 		if _, got := b.buckets[key]; got != want {

@@ -1,4 +1,4 @@
-// Command manager runs Muster's controllers and webhooks in a management cluster, beside Cluster API's own managers.
+// Command manager runs Muster's controllers and webhooks in a management cluster, alongside Cluster API's own managers.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run is the whole life of the process: flags, the manager, its end.
+// run returns the whole life of the process: flags, the manager, its end.
 func run(ctx context.Context, args []string, env func(string) string) (err error) {
 	f, err := flags.Parse(args, env)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/local/children"
 )
 
-// childCommands are the processes that a world consists of. "muster up" starts them from this same binary and keeps them
+// childCommands returns the processes that a world consists of. "muster up" starts them from this same binary and keeps them
 // alive; they are not for users.
 func childCommands() []*cobra.Command {
 	var all []*cobra.Command

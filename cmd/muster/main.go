@@ -1,5 +1,5 @@
-// Command muster is what a person types: a world of its own with API servers and simulated clouds, kubectl for it, and the
-// simulated clouds alone.
+// Command muster is the command line tool of the project: it runs a local world with API servers and simulated clouds, kubectl for that
+// world, and the simulated clouds alone.
 package main
 
 import "github.com/muster-project/muster/cmd/muster/commands"

@@ -285,7 +285,7 @@ func refusal(f facts, condition string, kinds ...pool.StepKind) *Condition {
 // NotObserved is the message of conditions that an error leaves unknown which GroupReady tells.
 const NotObserved = "not observed: GroupReady says why"
 
-// unseen is the condition while the cloud could not be asked, or need not be. The error is told once beside the summary.
+// unseen is the condition while the cloud could not be read, or need not be. The error is reported once in addition to the summary.
 func unseen(f facts, condition string) *Condition {
 	message := NotObserved
 	if f.out.Err != nil && (condition == Ready || condition == GroupReady) {

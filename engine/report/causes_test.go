@@ -33,7 +33,7 @@ func misfortunes() []func(*scene) {
 }
 
 // TestEveryCauseIsShown holds, for pools that several things are wrong with, that each refusal and failure and each drain that can't end is
-// told by some condition, that Ready is not True while something is refused or has failed, and that the state is not Error beside it.
+// messages by some condition, that Ready is not True while something is refused or has failed, and that the state is not Error beside it.
 func TestEveryCauseIsShown(t *testing.T) {
 	all := misfortunes()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -47,11 +47,11 @@ func TestEveryCauseIsShown(t *testing.T) {
 		d := s.d
 		d.StepsInBackoff = nil
 		rep := report.Build(d, out, s.traits())
-		var told []string
+		var messages []string
 		for _, c := range rep.Conditions {
-			told = append(told, c.Message)
+			messages = append(messages, c.Message)
 		}
-		shown := strings.Join(told, "\n")
+		shown := strings.Join(messages, "\n")
 		for _, cause := range causesOf(out) {
 			if !strings.Contains(shown, cause) {
 				rt.Errorf("want %q told by some condition, got\n%s", cause, shown)
@@ -87,8 +87,8 @@ func causesOf(out engine.Outcome) []string {
 	return list
 }
 
-// TestCausesAreToldOnce holds that no text stands in Ready twice.
-func TestCausesAreToldOnce(t *testing.T) {
+// TestCausesAreReportedOnce holds that no text stands in Ready twice.
+func TestCausesAreReportedOnce(t *testing.T) {
 	all := misfortunes()
 	for a := range all {
 		for b := range all {

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// deleting says how far the deletion has come.
+// deleting reports the progress of the deletion.
 func deleting(f facts) *Condition {
 	if !f.d.Deleting {
 		return nil

@@ -117,7 +117,7 @@ func timeOf(d pool.Desired) string {
 	return fmt.Sprintf("its drain timeout of %s", d.DrainTimeout)
 }
 
-// leftOf says how many pods a drain has left, and what kept them.
+// leftOf describes the pods that remain after a drain, and the reasons.
 func leftOf(n pool.Node) string {
 	text := fmt.Sprintf("%d pods were left", n.Remaining)
 	if n.Remaining == 1 {

@@ -243,7 +243,7 @@ func TestEvents(t *testing.T) {
 
 // Every step that is reported to users has a reason word and a verb of its own.
 func TestEveryStepHasWords(t *testing.T) {
-	told := map[string]pool.StepKind{}
+	kinds := map[string]pool.StepKind{}
 	for _, kind := range []pool.StepKind{
 		pool.PutTemplate, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Drain, pool.Undrain, pool.Remove, pool.Replace, pool.EnterStandby,
 		pool.Apply, pool.Protect, pool.Unprotect, pool.Release,
@@ -259,9 +259,9 @@ func TestEveryStepHasWords(t *testing.T) {
 			t.Errorf("%s: want one event with words, got %+v", kind, events)
 			continue
 		}
-		if other, twice := told[events[0].Reason]; twice {
+		if other, twice := kinds[events[0].Reason]; twice {
 			t.Errorf("%s and %s: want a reason for each, got %s for both", kind, other, events[0].Reason)
 		}
-		told[events[0].Reason] = kind
+		kinds[events[0].Reason] = kind
 	}
 }

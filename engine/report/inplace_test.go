@@ -102,7 +102,7 @@ func TestScaleSetEvents(t *testing.T) {
 	}
 }
 
-// What we write down for ourselves is no news, and nothing that anybody's group lacks.
+// Muster's own records cause no event, and are no drift of a group.
 func TestOwnAccount(t *testing.T) {
 	spent := and(scaleSet, begunSteps, func(s *scene) { s.o.Group.SurgeRecordStale = true })
 	r := aScene(spent).report()

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// needsReady reports whether what the group needs beside its template is there.
+// needsReady reports whether the prerequisites of the group exist.
 func needsReady(f facts) *Condition {
 	if f.d.Deleting || f.t.Prerequisites == "" || f.d.NoPrerequisites && len(f.o.MissingPrerequisites) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func needsReady(f facts) *Condition {
 	}
 }
 
-// needsRefused is the condition while the cloud refuses what the group needs beside its template.
+// needsRefused returns the condition while the cloud rejects the prerequisites of the group.
 func needsRefused(f facts) *Condition {
 	if f.t.Prerequisites == "" {
 		return nil

@@ -55,7 +55,7 @@ func rolloutHalted(f facts) *Condition {
 	return nil
 }
 
-// sentence says how many machines there are, what is first in the way of the rest, and what else is wrong: one cause hides no other.
+// sentence reports the number of machines, the first obstacle of the others, and all other problems: one cause hides no other.
 func sentence(f facts, c *Condition) string {
 	text := fmt.Sprintf("%d machines wanted", f.counts.Desired)
 	if f.counts.Ready != nil {

@@ -31,15 +31,15 @@ func versions(word string, refs []string) string {
 		}
 		numbers[template] = append(numbers[template], number)
 	}
-	var said []string
+	var parts []string
 	for _, template := range order {
 		slices.SortFunc(numbers[template], func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-		said = append(said, plural("version", numbers[template])+" of "+word+" "+template)
+		parts = append(parts, plural("version", numbers[template])+" of "+word+" "+template)
 	}
 	if len(unnumbered) > 0 {
-		said = append(said, plural(word, unnumbered))
+		parts = append(parts, plural(word, unnumbered))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // plural is a word with what it stands for, at most as many as an event names.

@@ -12,15 +12,15 @@ const (
 	TemplateReady = "TemplateReady"
 	// GroupReady reports whether the group exists, belongs to the pool, and has the shape and size that the spec asks for.
 	GroupReady = "GroupReady"
-	// PrerequisitesReady reports whether what the group needs beside its template is there; it is absent where that is nothing.
+	// PrerequisitesReady reports whether the prerequisites of the group exist; it is absent if there are none.
 	PrerequisitesReady = "PrerequisitesReady"
 	// InstancesReady reports whether as many nodes are Ready as the pool wants.
 	InstancesReady = "InstancesReady"
 	// UpToDate reports whether every instance was launched from the wanted template, and has what is changed in place.
 	UpToDate = "UpToDate"
-	// Draining says which nodes are being drained and what keeps their pods; it is absent while none is.
+	// Draining names the nodes that are being drained and the reasons why their pods remain; it is absent while there are none.
 	Draining = "Draining"
-	// Deleting says how far deletion has come; it is absent while the object is not being deleted.
+	// Deleting reports the progress of the deletion; it is absent while the object is not being deleted.
 	Deleting = "Deleting"
 )
 

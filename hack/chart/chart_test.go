@@ -146,6 +146,70 @@ func TestSameAsKustomize(t *testing.T) {
 	}
 }
 
+// TestMonitoring holds that the switch adds the objects of config/metrics/operator and no other, with the labels of the values.
+func TestMonitoring(t *testing.T) {
+	t.Parallel()
+	without, with := render(t, managerNamespace, nil), render(t, managerNamespace, values{"monitoring": values{"enabled": true}})
+	want := expected(t, "metrics/operator")
+	for name, o := range want {
+		if diff := cmp.Diff(o, with[name]); diff != "" {
+			t.Errorf("%s of config/metrics/operator (-) and of the chart (+):\n%s", name, diff)
+		}
+	}
+	if len(with) != len(without)+len(want) || len(want) != 4 {
+		t.Errorf("want %d objects more, got %d beside %d", len(want), len(with), len(without))
+	}
+	labelled := render(t, "infra", values{"monitoring": values{"enabled": true, "labels": values{"release": "prometheus"}}})
+	for name := range want {
+		o, is := labelled[strings.Replace(name, managerNamespace, "infra", 1)]
+		if !is || o["metadata"].(object)["labels"].(object)["release"] != "prometheus" {
+			t.Errorf("%s: want the label of the values, got %v", name, o)
+		}
+	}
+}
+
+// TestPage holds that the switch adds the objects of config/page and no other, and what the manager needs to serve the page.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	on := values{"page": values{"enabled": true, "title": "west: 1", "certificateSecret": "page-tls"}}
+	without, with := render(t, managerNamespace, nil), render(t, managerNamespace, on)
+	want := expected(t, "page")
+	for name, o := range want {
+		if diff := cmp.Diff(o, with[name]); diff != "" {
+			t.Errorf("%s of config/page (-) and of the chart (+):\n%s", name, diff)
+		}
+	}
+	if len(with) != len(without)+len(want) || len(want) != 5 {
+		t.Errorf("want %d objects more, got %d beside %d", len(want), len(with), len(without))
+	}
+	for name := range without {
+		if name != "Deployment/muster-system/muster-controller-manager" && !cmp.Equal(without[name], with[name]) {
+			t.Errorf("want %s the same with the page: %s", name, cmp.Diff(without[name], with[name]))
+		}
+	}
+	got := deployment(t, on)
+	for _, text := range []string{"- --page-bind-address=:8444\n", "- '--page-title=west: 1'\n", "- --page-cert-dir=/run/page-cert\n",
+		"mountPath: /run/page-cert\n", "secretName: page-tls\n", "containerPort: 8444\n"} {
+		if !strings.Contains(got, text) {
+			t.Errorf("want %q in\n%s", text, got)
+		}
+	}
+	for why, v := range map[string]values{"it is off by default": nil, "a secret alone": {"page": values{"certificateSecret": "page-tls"}}} {
+		if strings.Contains(deployment(t, v), "page") {
+			t.Errorf("%s: want no page in\n%s", why, deployment(t, v))
+		}
+	}
+	if strings.Contains(deployment(t, values{"page": values{"enabled": true}}), "cert-dir") {
+		t.Error("want a self-signed certificate without a secret")
+	}
+	operators := []any{values{"podSelector": values{}}}
+	objects := render(t, managerNamespace, values{"page": values{"enabled": true}, "networkPolicy": values{"pageFrom": operators}})
+	ingress := objects["NetworkPolicy/muster-system/muster-page"]["spec"].(object)["ingress"].([]any)
+	if len(ingress) != 1 || !cmp.Equal(ingress[0].(object)["from"], any(operators)) {
+		t.Errorf("want the page for %v alone, got %v", operators, ingress)
+	}
+}
+
 // TestGenerated: the generated templates are what config/ makes of them.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
@@ -153,8 +217,8 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 3 {
-		t.Errorf("want definitions, RBAC and webhooks, got %v", slices.Sorted(maps.Keys(files)))
+	if len(files) != 5 {
+		t.Errorf("want definitions, monitoring, the page, RBAC and webhooks, got %v", slices.Sorted(maps.Keys(files)))
 	}
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(folder, "templates", name))
@@ -170,7 +234,7 @@ func TestGenerated(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]values{"default": {}, "full": {"core": values{"enabled": true}},
-		"namespaced": {"watchNamespace": "pools"}} {
+		"namespaced": {"watchNamespace": "pools"}, "page": {"page": values{"enabled": true, "certificateSecret": "page-tls"}}} {
 		for _, m := range lint.All(folder, v, managerNamespace, true).Messages {
 			if m.Severity >= support.WarningSev {
 				t.Errorf("%s: %s", name, m)
@@ -182,7 +246,7 @@ func TestLint(t *testing.T) {
 // TestOtherNamespace: nothing names the namespace of config/, so that the chart can be installed in any.
 func TestOtherNamespace(t *testing.T) {
 	t.Parallel()
-	for _, v := range []values{{}, {"core": values{"enabled": true}}, {"watchNamespace": "pools"}} {
+	for _, v := range []values{{}, {"core": values{"enabled": true}}, {"watchNamespace": "pools"}, {"page": values{"enabled": true}}} {
 		rendered, err := texts("elsewhere", v)
 		if err != nil {
 			t.Fatal(err)
@@ -290,6 +354,7 @@ func TestSwitches(t *testing.T) {
 		absent string
 	}{
 		"network policy":            {values{"networkPolicy": values{"enabled": false}}, "NetworkPolicy/"},
+		"network policy and a page": {values{"networkPolicy": values{"enabled": false}, "page": values{"enabled": true}}, "NetworkPolicy/"},
 		"disruption budget":         {values{"podDisruptionBudget": values{"enabled": false}}, "PodDisruptionBudget/"},
 		"no budget for one replica": {values{"replicas": 1}, "PodDisruptionBudget/"},
 	} {

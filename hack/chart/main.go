@@ -29,6 +29,8 @@ const (
 	ifCore       = ".Values.core.enabled"
 	ifNamespaced = ".Values.watchNamespace"
 	ifEverywhere = "not .Values.watchNamespace"
+	ifMonitored  = ".Values.monitoring.enabled"
+	ifPage       = ".Values.page.enabled"
 )
 
 // header begins each generated file.
@@ -96,6 +98,14 @@ func templates(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	monitoring, err := build(root, "metrics/operator")
+	if err != nil {
+		return nil, err
+	}
+	page, err := build(root, "page")
+	if err != nil {
+		return nil, err
+	}
 	inStandard, inNamespaced := keys(standard), keys(namespaced)
 	files := map[string]*bytes.Buffer{}
 	add := func(o *resource.Resource, condition string) error {
@@ -103,6 +113,12 @@ func templates(root string) (map[string][]byte, error) {
 			return nil
 		}
 		name := fileName(o.GetKind())
+		switch condition {
+		case ifMonitored:
+			name = "monitoring.yaml"
+		case ifPage:
+			name = "page.yaml"
+		}
 		if files[name] == nil {
 			files[name] = bytes.NewBufferString(header)
 		}
@@ -120,7 +136,7 @@ func templates(root string) (map[string][]byte, error) {
 	for _, variant := range []struct {
 		condition string
 		objects   []*resource.Resource
-	}{{ifCore, full}, {ifNamespaced, namespaced}} {
+	}{{ifCore, full}, {ifNamespaced, namespaced}, {ifMonitored, monitoring}, {ifPage, page}} {
 		for _, o := range variant.objects {
 			if inStandard[key(o)] {
 				continue
@@ -167,6 +183,9 @@ func write(to *bytes.Buffer, o *resource.Resource, condition string) error {
 	text := strings.ReplaceAll(string(content), "{{", `{{ "{{" }}`)
 	text = strings.ReplaceAll(text, "namespace: "+managerNamespace+"\n", "namespace: {{ .Release.Namespace | quote }}\n")
 	text = strings.ReplaceAll(text, "namespace: "+watchedNamespace+"\n", "namespace: {{ .Values.watchNamespace | quote }}\n")
+	if condition == ifMonitored {
+		text = strings.Replace(text, "  labels:\n", "  labels:\n    {{- with .Values.monitoring.labels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n", 1)
+	}
 	if condition != "" {
 		fmt.Fprintf(to, "{{- if %s }}\n---\n%s{{- end }}\n", condition, text)
 		return nil

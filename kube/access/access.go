@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// grantedFor is how long a right that the manager has is not asked for again, refusedFor how long one that it has not.
+	// grantedFor is the time for which a granted review is cached, refusedFor the time for which a denied one is.
 	grantedFor, refusedFor = 10 * time.Minute, 30 * time.Second
-	// kindsMost bounds the kinds that are remembered; beyond it all are asked for again.
-	kindsMost = 1024
+	// maxKinds bounds the number of cached kinds. The cache is emptied beyond it.
+	maxKinds = 1024
 )
 
 // ErrForbidden is returned for a kind that the manager may not read.
 var ErrForbidden = errors.New("the manager may not list and watch")
 
-// verbs are what a cache needs.
+// verbs lists the verbs that an informer cache requires.
 var verbs = []string{"list", "watch"}
 
 // Reviewer asks the API server what the manager may read, and remembers the answers for a while. It is safe for concurrent use.
@@ -36,7 +36,7 @@ type Reviewer struct {
 	known map[schema.GroupKind]answer
 }
 
-// answer is what the API server said about a kind.
+// answer is the cached review of one kind: nil, ErrForbidden or the error of the request.
 type answer struct {
 	err   error
 	until time.Time
@@ -70,7 +70,7 @@ func (r *Reviewer) MayWatch(ctx context.Context, gvk schema.GroupVersionKind, na
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.known) >= kindsMost {
+	if len(r.known) >= maxKinds {
 		clear(r.known)
 	}
 	r.known[gvk.GroupKind()] = answer{err: err, until: now.Add(valid)}

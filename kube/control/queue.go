@@ -43,7 +43,7 @@ func (l lowered) Add(r ctrl.Request) {
 }
 
 // WaitingFirst returns a handler that asks for the objects of the initial list of a watch that waits is true of, before all others of it.
-// It is added beside the watch's own handler, which asks for all of them.
+// It is added to the watch's own handler, which enqueues all of them.
 func WaitingFirst(of handler.MapFunc, waits func(client.Object) bool) handler.EventHandler {
 	return waitingFirst{handler.Funcs{}, of, waits}
 }

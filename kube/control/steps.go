@@ -1,7 +1,7 @@
 // Package control holds what every controller of Muster is built of. The steps of a reconciliation run in order, and their results are
 // joined: a step reads, derives or writes one part of an object's state and returns at once, it never waits. The queue takes what a user
 // waits for before what is only looked after, on controller-runtime's priority queue. A pass has a span, which its logs name. A conflict of
-// an optimistic write, which the next pass resolves, is told from other errors.
+// an optimistic write, which the next pass resolves, is distinguished from other errors.
 package control
 
 import (
@@ -12,7 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Result is how a step ended. The zero value continues with the next step. A failed step does not prevent the others from running.
+// Result is the outcome of a step. The zero value continues with the next step. A failed step does not prevent the others from running.
 type Result struct {
 	// Err is returned to controller-runtime after the last step.
 	Err error
@@ -62,7 +62,7 @@ func Earliest(a, b time.Duration) time.Duration {
 	}
 }
 
-// Step is one part of a reconciliation. P is what the steps of one reconciliation pass on.
+// Step is one part of a reconciliation. P is the state that the steps of one reconciliation share.
 type Step[P any] func(ctx context.Context, pass P) Result
 
 // Run runs steps in order until one stops the reconciliation, and returns the joined result.

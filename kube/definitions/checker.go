@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Result is what a comparison came to.
+// Result holds the comparison of one installed CustomResourceDefinition with the built-in one.
 type Result struct {
 	// Name of the definition.
 	Name string
 	// Served are the versions that are served; empty if the definition does not exist.
 	Served []string
-	// Differences are what the definition lacks.
+	// Differences describes, one entry each, the parts that the installed definition lacks.
 	Differences []string
 	// ConvertedElsewhere is true if objects are converted by a program that is not this one.
 	ConvertedElsewhere bool
@@ -45,7 +45,7 @@ func (r Result) Message() string {
 		r.Name, strings.Join(r.Differences, "; "))
 }
 
-// Metric tells which definitions are compatible. Nil tells nothing.
+// Metric reports the compatibility of definitions. Nil reports nothing.
 type Metric struct{ compatible *prometheus.GaugeVec }
 
 // NewMetric makes the metric and registers it.

@@ -11,10 +11,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// namedMost is how many fields a difference names.
-const namedMost = 5
+// maxNamedFields bounds the number of fields that one difference names.
+const maxNamedFields = 5
 
-// Conversion is how the kinds of this build are converted between their versions.
+// Conversion describes the conversion webhook that serves the versions of this build's kinds.
 type Conversion struct {
 	// Service is the DNS name by which the API server calls the conversion webhook, SERVICE.NAMESPACE.svc or a host; empty if it is unknown,
 	// so that conversions are not compared.
@@ -23,8 +23,8 @@ type Conversion struct {
 	Converted []string
 }
 
-// Compare returns what a definition lacks of the wanted one, in words: versions that are not served, fields, a status of its own, the
-// conversion. What it has beside that is no difference.
+// Compare describes the parts of the wanted definition that another one lacks: served versions, fields, the status subresource, the
+// conversion. Additional parts are no difference.
 func Compare(want, found *apiextensionsv1.CustomResourceDefinition, c Conversion) []string {
 	var list []string
 	if found.Spec.Scope != want.Spec.Scope {
@@ -70,10 +70,10 @@ func compareVersion(want, found *apiextensionsv1.CustomResourceDefinitionVersion
 	return list
 }
 
-// named lists the first items, and how many there are beside them.
+// named lists the first items, and the number of the others.
 func named(items []string) string {
-	text := strings.Join(items[:min(len(items), namedMost)], ", ")
-	if more := len(items) - namedMost; more > 0 {
+	text := strings.Join(items[:min(len(items), maxNamedFields)], ", ")
+	if more := len(items) - maxNamedFields; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -122,12 +122,12 @@ func (c Conversion) compare(found *apiextensionsv1.CustomResourceDefinition) []s
 	case slices.Contains(c.Converted, found.Name) && is == "":
 		return []string{"conversion: want service " + c.Service + ", found none"}
 	case is != "" && is != c.Service:
-		return []string{"conversion: want " + c.wanted(found.Name) + ", found " + is}
+		return []string{"conversion: want " + c.describe(found.Name) + ", found " + is}
 	}
 	return nil
 }
 
-func (c Conversion) wanted(name string) string {
+func (c Conversion) describe(name string) string {
 	if slices.Contains(c.Converted, name) {
 		return "service " + c.Service
 	}

@@ -52,7 +52,7 @@ type Workload struct {
 	Live client.Reader
 	// Management is the cluster from which MachineDrainRules are read.
 	Management client.Client
-	// Cluster and Machine are what MachineDrainRules select. The Machine represents all machines of the pool.
+	// Cluster and Machine are matched against the selectors of MachineDrainRules. The Machine represents all machines of the pool.
 	Cluster *clusterv1.Cluster
 	Machine *clusterv1.Machine
 	// Now is the time of the pass.
@@ -80,7 +80,7 @@ func (w *Workload) Find(ctx context.Context, keys []string) (map[string]pool.Nod
 
 // FindUncached does the same as Find, with the nodes read from the API server.
 func (w *Workload) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
-	found, err := nodes.AskProviderKeys(ctx, w.Live, keys)
+	found, err := nodes.LiveByProviderKeys(ctx, w.Live, keys)
 	if err != nil {
 		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
 	}
@@ -171,6 +171,7 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.Ready = ready.Status == corev1.ConditionTrue
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
+	n.Held, n.HeldUntil = nodes.Held(node)
 	if nodes.Draining(node) {
 		n.DrainStarted, _ = w.started(node)
 	} else {

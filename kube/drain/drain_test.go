@@ -39,7 +39,7 @@ type world struct {
 	writes  []string
 	evicted []string
 	refuse  map[string]error
-	// conflicts is how many of the next writes to a node, by name, conflict with a write of another client.
+	// conflicts counts, by node name, the upcoming writes that fail with a conflict.
 	conflicts map[string]int
 }
 
@@ -424,7 +424,7 @@ func TestStartRefusesOtherSteps(t *testing.T) {
 func TestUnexpected(t *testing.T) {
 	t.Parallel()
 	pods := []*corev1.Pod{podOn("a"), podOn("b")}
-	for said, want := range map[string]string{
+	for message, want := range map[string]string{
 		"Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2": "",
 		"Cannot evict pod from terminating namespace: unable to create eviction":                              "",
 		"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.":    "",
@@ -432,11 +432,11 @@ func TestUnexpected(t *testing.T) {
 		`admission webhook "x" denied the request: not on my watch`:                                           `evict pod default/a (and 1 more like it): admission webhook "x" denied the request: not on my watch`,
 	} {
 		got := ""
-		if err := unexpected(map[string][]*corev1.Pod{said: pods}); err != nil {
+		if err := unexpected(map[string][]*corev1.Pod{message: pods}); err != nil {
 			got = err.Error()
 		}
 		if got != want {
-			t.Errorf("%q: want %q, got %q", said, want, got)
+			t.Errorf("%q: want %q, got %q", message, want, got)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package drain
 import (
 	"testing"
 
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }

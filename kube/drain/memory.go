@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// lookLeast and lookMost limit how long the last read progress of a drain is used, which is lookShare of the time that the drain has
+	// minReuse and maxReuse bound the time for which the last read progress of a drain is used: 1/reuseShare of the time that the drain has
 	// taken so far. Rounds of evictions have the same interval.
-	lookLeast, lookMost = 3 * time.Second, 15 * time.Second
-	lookShare           = 10
-	// drainedFor is how long a node counts as drained without another read: it is cordoned, so that no pod is scheduled to it.
+	minReuse, maxReuse = 3 * time.Second, 15 * time.Second
+	reuseShare         = 10
+	// drainedFor is the time for which a drained node is not read again. The node is cordoned, so that no pod is scheduled to it.
 	drainedFor = 5 * time.Minute
-	// forgottenAfter is how long the progress of a node is kept that no pass reads.
+	// forgottenAfter is the time after which the progress of a node that no pass has read is dropped.
 	forgottenAfter = 2 * drainedFor
 )
 
@@ -56,7 +56,7 @@ func (m *Memory) of(id types.UID, when string, now time.Time) (pool.Node, bool) 
 	if !ok || found.when != when || now.Before(found.at) {
 		return pool.Node{}, false
 	}
-	limit := min(max(found.at.Sub(found.node.DrainStarted)/lookShare, lookLeast), lookMost)
+	limit := min(max(found.at.Sub(found.node.DrainStarted)/reuseShare, minReuse), maxReuse)
 	if found.node.Drained() {
 		limit = drainedFor
 	}
@@ -100,14 +100,14 @@ func (w *Workload) when(node *corev1.Node) string {
 }
 
 const (
-	// listsMost is how many nodes have their pods listed one by one in a pass. For more nodes the pods of the whole cluster are listed in
+	// maxPodLists is the number of nodes whose pods one pass lists node by node. For more nodes the pods of the whole cluster are listed in
 	// pages, unless the nodes are fewer than one in wholeShare of the cluster.
-	listsMost, wholeShare = 20, 8
+	maxPodLists, wholeShare = 20, 8
 )
 
 // listPods lists the pods of the whole cluster once a pass, if a list for each node to read costs more.
 func (w *Workload) listPods(ctx context.Context, looks int) error {
-	if w.pods != nil || looks <= listsMost {
+	if w.pods != nil || looks <= maxPodLists {
 		return nil
 	}
 	all := &corev1.NodeList{}
@@ -145,11 +145,11 @@ type listedPods struct {
 // List returns one node's pods from the list of all pods, and reads everything else.
 func (c listedPods) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	to, ok := list.(*corev1.PodList)
-	asked := (&client.ListOptions{}).ApplyOptions(opts)
-	if !ok || asked.FieldSelector == nil {
+	options := (&client.ListOptions{}).ApplyOptions(opts)
+	if !ok || options.FieldSelector == nil {
 		return c.Client.List(ctx, list, opts...)
 	}
-	node, exact := asked.FieldSelector.RequiresExactMatch(podField)
+	node, exact := options.FieldSelector.RequiresExactMatch(podField)
 	if !exact {
 		return c.Client.List(ctx, list, opts...)
 	}

@@ -18,10 +18,10 @@ import (
 	capidrain "sigs.k8s.io/cluster-api/core/reconcilers/machine/drain"
 )
 
-// overdue is how long after its grace period a terminating pod is reported as blocking its node.
+// overdue is the time past its grace period after which a terminating pod is reported as blocking its node.
 const overdue = time.Minute
 
-// running are the pods of a draining node, as Cluster API's drain classifies them.
+// running classifies the pods of a draining node as Cluster API's drain does.
 type running struct {
 	list *capidrain.PodDeleteList
 	// left have to terminate before the node counts as drained.

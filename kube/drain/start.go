@@ -19,7 +19,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// roundLimit is how long one round of evictions blocks a worker in addition to its last node, for which the library has the same limit.
+// roundLimit bounds the time that one round of evictions blocks a worker, in addition to its last node, for which the library has the
+// same limit.
 const roundLimit = 10 * time.Second
 
 // Start begins a Drain or an Undrain step on the nodes of its targets and returns. Nothing is done for a target whose node is gone, or
@@ -62,7 +63,7 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 	return &engine.PartialError{Failed: targets, Err: errors.Join(failed...)}
 }
 
-// writeTries is how often a Node is read again after another client has changed it: kubelets write their Nodes every few seconds.
+// writeTries bounds the attempts to write a Node after conflicts. Kubelets write their Nodes every few seconds.
 const writeTries = 3
 
 // with calls f for the target's node, if it still belongs to the target. After a conflict it reads the node from the API server.
@@ -125,12 +126,12 @@ var passing = []string{"Cannot evict pod", "This pod has more than one PodDisrup
 // blocking the drain.
 func unexpected(failed map[string][]*corev1.Pod) error {
 	var errs []error
-	for _, said := range slices.Sorted(maps.Keys(failed)) {
-		if slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(said, p) }) {
+	for _, message := range slices.Sorted(maps.Keys(failed)) {
+		if slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(message, p) }) {
 			continue
 		}
-		pod := failed[said][0]
-		errs = append(errs, fmt.Errorf("evict pod %s/%s (and %d more like it): %s", pod.Namespace, pod.Name, len(failed[said])-1, said))
+		pod := failed[message][0]
+		errs = append(errs, fmt.Errorf("evict pod %s/%s (and %d more like it): %s", pod.Namespace, pod.Name, len(failed[message])-1, message))
 	}
 	return errors.Join(errs...)
 }
@@ -191,7 +192,7 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node, cause pool.Ca
 }
 
 // patch writes the difference, if there is one, against exactly the node that was read: otherwise a cordon that another client set in the
-// meantime would be taken for Muster's own.
+// meantime would count as Muster's own.
 func (w *Workload) patch(ctx context.Context, before, node *corev1.Node) error {
 	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) {
 		return nil

@@ -161,8 +161,10 @@ func TestRolloutOf(t *testing.T) {
 		return &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable,
 			SurgeField: "spec.refreshPreferences.maxHealthyPercentage", UnavailableField: "spec.refreshPreferences.minHealthyPercentage"}
 	}
-	percents := func(least, most *int64) awsv1.AWSMachinePoolSpec {
-		return awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{MinHealthyPercentage: least, MaxHealthyPercentage: most}}
+	percents := func(minPercent, maxPercent *int64) awsv1.AWSMachinePoolSpec {
+		return awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{
+			MinHealthyPercentage: minPercent, MaxHealthyPercentage: maxPercent,
+		}}
 	}
 	percent := func(n int) pool.IntOrPercent { return pool.IntOrPercent{Value: n, Percent: true} }
 	one, none := pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}

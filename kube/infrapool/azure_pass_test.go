@@ -150,7 +150,7 @@ func azureMachinePool(mode azurev1.OrchestrationModeType) *azurev1.AzureMachineP
 			Template: azurev1.AzureMachinePoolMachineTemplate{VMSize: "S", SSHPublicKey: "key", OSDisk: azurev1.OSDisk{OSType: azurev1.LinuxOS}}}}
 }
 
-// azureSurroundings are what a pool needs beside its own two objects.
+// azureSurroundings returns the objects that a pool needs in addition to its MachinePool and infrastructure object.
 func azureSurroundings() []client.Object {
 	return []client.Object{
 		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "capz"},
@@ -394,7 +394,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestMarkedMachine holds that the annotation on the object says which machine goes first when one has to.
+// TestMarkedMachine holds that the annotated machine is removed first.
 func TestMarkedMachine(t *testing.T) {
 	t.Parallel()
 	w := newAzureWorld(t, azureCorePool("v1.36.3"), azureMachinePool(azurev1.UniformOrchestrationMode))

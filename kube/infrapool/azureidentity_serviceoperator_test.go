@@ -34,7 +34,7 @@ func TestServiceOperator(t *testing.T) {
 		// gone is true if the control plane is gone, and stored what the object remembers.
 		gone   bool
 		stored string
-		// asks, keeps and subscription are what comes of it; held and words the refusal.
+		// asks, keeps and subscription are expected if an identity is found; held and words if none is.
 		asks, keeps, subscription, held, words string
 	}{
 		{reason: "nothing is named: the controller's own", asks: "controller"},

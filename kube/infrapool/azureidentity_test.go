@@ -68,7 +68,7 @@ func management(t *testing.T, objects ...client.Object) client.Client {
 	return fake.NewClientBuilder().WithScheme(s).WithObjects(all...).Build()
 }
 
-// asks words who asks.
+// asks returns the identity as text.
 func asks(i *azurev1.IdentityView) string {
 	if i == nil {
 		return "controller"
@@ -81,9 +81,9 @@ func asks(i *azurev1.IdentityView) string {
 var azureIdentityIdentifyCases = []struct {
 	reason, ref, spec, namespace string
 	secret                       *corev1.Secret
-	// asks is who asks, with all that the driver is handed.
+	// asks is the identity that the driver gets, with all its fields, as text.
 	asks string
-	// held is the reason for which none is used, words are parts of the message.
+	// held is the reason of the error, words are parts of its message.
 	held  string
 	words []string
 }{
@@ -135,7 +135,7 @@ var azureIdentityIdentifyCases = []struct {
 	{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid",
 		words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
 	{reason: "a name is needed", ref: "{kind: AzureClusterIdentity}", held: "IdentityInvalid", words: []string{"spec.identityRef.name"}},
-	{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
+	{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster ns/c"}},
 	{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid",
 		words: []string{name + ": spec.type", `"Magic"`}},
 	{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid",
@@ -159,7 +159,7 @@ var azureIdentityIdentifyCases = []struct {
 		secret: azureIdentitySecret("ns", "clientSecret", "\n"),
 		held:   "IdentityInvalid", words: []string{"secret ns/keys"}},
 	{reason: "a field of the identity of another type", ref: ref, spec: "type: ServicePrincipal, clientSecret: keys, " + everyone,
-		held: "IdentityInvalid", words: []string{"AzureClusterIdentity i"}},
+		held: "IdentityInvalid", words: []string{"AzureClusterIdentity ns/i"}},
 }
 
 const (

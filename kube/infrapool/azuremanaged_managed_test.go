@@ -42,7 +42,7 @@ const (
 	asoPool = `{resources: [{apiVersion: containerservice.azure.com/v1api20231001, kind: ManagedClustersAgentPool, metadata: {name: c-p}, spec: SPEC}]}`
 )
 
-// azureManagedSized is what a translation says about the size of a pool.
+// azureManagedSized holds the size fields of a translation.
 type azureManagedSized struct {
 	Min, Max           int
 	MinField, MaxField string

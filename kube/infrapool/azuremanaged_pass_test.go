@@ -70,7 +70,7 @@ type azureManagedWorld struct {
 	aks *aks
 }
 
-// azureManagedSurroundings are what an agent pool needs beside its own object.
+// azureManagedSurroundings returns the objects that an agent pool needs in addition to its own.
 func azureManagedSurroundings(t *testing.T) []client.Object {
 	control := plane(t, managedPlane)
 	control.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1beta1")

@@ -28,7 +28,7 @@ type account struct {
 	// refuse has errors for steps, observe one for observations.
 	refuse  map[pool.StepKind]error
 	observe error
-	// remember is what every observation looked up.
+	// remember holds the values that every observation has looked up.
 	remember map[string]string
 	// before is called before anything else happens.
 	before func(what string, t target)
@@ -221,14 +221,14 @@ func (a *account) take() []string {
 	return calls
 }
 
-// left says what still exists.
+// left counts the existing groups and templates.
 func (a *account) left() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return fmt.Sprintf("%d groups, %d templates", len(a.groups), len(a.templates))
 }
 
-// looked is what was found now beside what was found before, as drivers give it back.
+// looked returns the values of earlier look-ups with the current ones on top, as drivers do.
 func (a *account) looked(before map[string]string) map[string]string {
 	if len(a.remember) == 0 && len(before) == 0 {
 		return nil

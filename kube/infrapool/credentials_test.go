@@ -83,27 +83,27 @@ func TestIdentity(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tenant(c.place, c.others...)...)
-			asked := ""
-			w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
+			caller := ""
+			w.account.before = func(_ string, t target) { caller = asker(t.Spec.Cluster.Identity) }
 			w.passes(3)
-			if asked != c.asks {
-				t.Errorf("%s: want the cloud asked by %q, got %q\n%s", c.reason, c.asks, asked, w.say())
+			if caller != c.asks {
+				t.Errorf("%s: want the cloud asked by %q, got %q\n%s", c.reason, c.asks, caller, w.say())
 			}
-			said := w.say()
+			conditions := w.say()
 			if c.held == "" {
 				if meta.IsStatusConditionTrue(w.get().Status.Conditions, "ASGReady") != true {
-					t.Errorf("%s: want a group made, got\n%s", c.reason, said)
+					t.Errorf("%s: want a group made, got\n%s", c.reason, conditions)
 				}
 				return
 			}
 			ready := w.condition("Ready")
 			for _, words := range append(c.words, c.held) {
-				if !strings.Contains(ready.Reason+" "+ready.Message, words) && !strings.Contains(said, words) {
-					t.Errorf("%s: want %q said, got\n%s", c.reason, words, said)
+				if !strings.Contains(ready.Reason+" "+ready.Message, words) && !strings.Contains(conditions, words) {
+					t.Errorf("%s: want %q said, got\n%s", c.reason, words, conditions)
 				}
 			}
-			if strings.Contains(said, "s3cret") || strings.Contains(said, "AKIATENANT") {
-				t.Errorf("want no key in a condition, got\n%s", said)
+			if strings.Contains(conditions, "s3cret") || strings.Contains(conditions, "AKIATENANT") {
+				t.Errorf("want no key in a condition, got\n%s", conditions)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func identityCases(t *testing.T) []identityCase {
 				p := place()
 				p.Object["spec"].(map[string]any)["identityRef"] = "admin"
 				return p
-			}(), held: "IdentityInvalid", words: []string{"AWSCluster place"}},
+			}(), held: "IdentityInvalid", words: []string{"AWSCluster default/place"}},
 	}
 }
 
@@ -206,7 +206,7 @@ func asker(i *awsv1.IdentityView) string {
 	return strings.Join(words, " ")
 }
 
-// A rotated secret is what the next call is signed with, and ends the back-off that the old one led to.
+// The next call uses a rotated secret, which also ends the back-off that the old one caused.
 func TestRotatedSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tenant(named("AWSClusterStaticIdentity", "s"),
@@ -232,17 +232,17 @@ func TestIdentityIsRemembered(t *testing.T) {
 	if got := w.get().Annotations[stored.Annotation]; !strings.Contains(got, `"identity":"AWSClusterRoleIdentity/r"`) {
 		t.Fatalf("want the identity remembered, got %s", got)
 	}
-	var asked []string
-	w.account.before = func(_ string, t target) { asked = append(asked, asker(t.Spec.Cluster.Identity)) }
+	var caller []string
+	w.account.before = func(_ string, t target) { caller = append(caller, asker(t.Spec.Cluster.Identity)) }
 	w.remove(place())
 	w.remove(role)
 	w.remove(w.get())
 	w.passes(3)
-	if len(asked) > 0 || w.gone() {
-		t.Errorf("want no call while the identity is missing, got %q\n%s", asked, w.say())
+	if len(caller) > 0 || w.gone() {
+		t.Errorf("want no call while the identity is missing, got %q\n%s", caller, w.say())
 	}
-	if said := w.say(); !strings.Contains(said, "IdentityMissing") {
-		t.Errorf("want it said what is missing, got\n%s", said)
+	if conditions := w.say(); !strings.Contains(conditions, "IdentityMissing") {
+		t.Errorf("want it said what is missing, got\n%s", conditions)
 	}
 	again := identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
 	if err := w.management.Create(t.Context(), again); err != nil {
@@ -258,9 +258,9 @@ func TestIdentityIsRemembered(t *testing.T) {
 	if !w.gone() || w.account.left() != "0 groups, 0 templates" {
 		t.Errorf("want everything deleted by the remembered identity, left %s", w.account.left())
 	}
-	for _, who := range asked {
+	for _, who := range caller {
 		if who != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
-			t.Errorf("want the remembered identity alone to ask, got %q", asked)
+			t.Errorf("want the remembered identity alone to ask, got %q", caller)
 			break
 		}
 	}
@@ -271,20 +271,20 @@ func TestPlanAsksByIdentity(t *testing.T) {
 	t.Parallel()
 	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"),
 		identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
-	asked := ""
-	w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
+	caller := ""
+	w.account.before = func(_ string, t target) { caller = asker(t.Spec.Cluster.Identity) }
 	look, err := w.planner(nil).Look(t.Context(), nil, key, 0)
-	if err != nil || !look.Seen || asked != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
-		t.Errorf("want the identity to ask, got %q, %+v, %v", asked, look.NotObserved, err)
+	if err != nil || !look.Seen || caller != "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r" {
+		t.Errorf("want the identity to ask, got %q, %+v, %v", caller, look.NotObserved, err)
 	}
-	asked = ""
+	caller = ""
 	look, err = w.planner(nil).Look(t.Context(), []client.Object{named("AWSClusterRoleIdentity", "other")}, key, 0)
-	if err != nil || look.Seen || asked != "" || look.NotObserved == nil || look.NotObserved.Reason != identity.ReasonMissing {
-		t.Errorf("want no call and the reason reported, got %q, %+v, %v", asked, look.NotObserved, err)
+	if err != nil || look.Seen || caller != "" || look.NotObserved == nil || look.NotObserved.Reason != identity.ReasonMissing {
+		t.Errorf("want no call and the reason reported, got %q, %+v, %v", caller, look.NotObserved, err)
 	}
 }
 
-// shown is what a client finds as the number of machines that exist; "unknown" where the object does not have it.
+// shown returns status.replicas, or "unknown" if the status lacks it.
 func (w *world) shown() string {
 	w.t.Helper()
 	text, err := json.Marshal(w.get().Status)

@@ -23,26 +23,28 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // facts is the scope translated into terms of the domain. Nothing of it changes once it is gathered.
 type facts[S any] struct {
-	// input is what the engine receives, without what the Machines and the tokens of the pool add.
+	// input is the engine's input without the contributions of the pool's Machines and tokens.
 	input engine.Input[S]
 	// keep and drop are the values to store on the object and to drop from it.
 	keep map[string]string
 	drop []string
-	// notObservable is why the cloud is not asked: the specification is invalid, or there is no identity to ask with.
+	// notObservable is set if the cloud cannot be read: the specification is invalid, or no identity is available.
 	notObservable *pool.Cause
 	// groupName is the name of the pool's group.
 	groupName ownership.GroupName
-	// sizing is who owns the size of the group.
+	// sizing names the owner of the group's size.
 	sizing sizing
 }
 
-// translation is what the adapter of the kind makes of an object.
+// translation is an object as its kind's adapter has translated it.
 type translation[S any] struct {
 	Translation[S]
 	// values are those stored on the object.
@@ -104,6 +106,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 	desired := desiredOf(s, t)
 	desired.ReplicasManagedExternally = sizes.external
 	desired.NoDrain, desired.SkipModel = r.workloads.NoDrain(ctx, s.workload()), r.SkipModelReconciliation
+	desired.Limits = limits(ctx, r.Policies, r.kind.Name, s, now)
 	var restarts map[string]string
 	f := facts[S]{notObservable: t.notObservable, sizing: sizes}
 	desired.Restart, restarts, f.drop = settings.Restarting(s.settings.Restarts, t.values, now)
@@ -118,7 +121,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 	target.Owner.Kind = strings.ToLower(r.kind.Name)
 	desired.Seed = target.Owner.ID
 	desired.Adopt, target.Adopt = adoption(s, t.values)
-	if desired.Adopt, err = consents(ctx, r.Client, s, t.from, desired.Adopt, target.Adopt); err != nil {
+	if desired.Adopt, err = consents(ctx, r.Client, r.kind, s, t, desired.Adopt, target.Adopt); err != nil {
 		return f, err
 	}
 	target.Owner.GroupName = cmp.Or(desired.Adopt.Name, target.Owner.GroupName, t.values[pool.AdoptedKey])
@@ -168,6 +171,7 @@ func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
 		RolloutPaused:        s.settings.RolloutPaused,
 		Remediation:          delayed(s.settings.Remediation, t.RemediationDelay),
 		RemediationHint:      s.settings.RemediationHint,
+		Progress:             status.Progress(s.object.GetCommonStatus()),
 	}
 }
 
@@ -197,7 +201,7 @@ func targetOf[O Object, S any](s scope[O], t translation[S], mark string) cloud.
 	return target
 }
 
-// createBlocked returns why nothing may be created: what the scope lacks, else why the cloud is not asked, else what the translation lacks.
+// createBlocked returns why nothing may be created: what the scope lacks, else why the cloud is not read, else what the translation lacks.
 func createBlocked[O Object](s scope[O], notObservable, translated *pool.Cause) *pool.Cause {
 	switch {
 	// A deletion waits for nothing but this: what else is missing no longer counts.
@@ -229,7 +233,7 @@ func edited[O Object](s scope[O], d pool.Desired) bool {
 func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s scope[O], target cloud.Target[S],
 	t translation[S]) (ownership.GroupName, error) {
 	return ownership.NameGroup(ownership.Named{
-		Asked: target.Owner.GroupName, Claimed: r.kind.hasIdentity(s.object), Observed: s.object.GetProviderID() != "" || s.deleting(),
+		Requested: target.Owner.GroupName, Claimed: r.kind.hasIdentity(s.object), Observed: s.object.GetProviderID() != "" || s.deleting(),
 		Stored: t.values,
 	}, func(name string) (bool, error) {
 		if t.notObservable != nil {
@@ -277,7 +281,7 @@ func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 // generation returns a hash of all that users and other controllers ask of the pool, with the hash of the bootstrap data. What the
 // reconciler itself writes, and what changes with time, is not in it: it would end every back-off.
 func generation[S any](desired pool.Desired, target cloud.Target[S], data string) (string, error) {
-	desired.NoDrain = nil
+	desired.NoDrain, desired.Limits, desired.Progress = nil, rollouts.Limits{}, rollouts.Record{}
 	text, err := json.Marshal([]any{desired, target.Owner, target.KubernetesVersion, target.FailureDomains, data, target.Bootstrap.Mark(),
 		target.Spec})
 	if err != nil {

@@ -19,15 +19,15 @@ import (
 // TestDelayed holds that Muster replaces no machine before the cloud has had its time, and changes nothing else.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
-	asked := &pool.Remediation{After: 10 * time.Minute, MaxUnhealthy: pool.IntOrPercent{Value: 40, Percent: true}}
+	requested := &pool.Remediation{After: 10 * time.Minute, MaxUnhealthy: pool.IntOrPercent{Value: 40, Percent: true}}
 	for delay, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 5 * time.Minute: 10 * time.Minute,
 		45 * time.Minute: 45 * time.Minute} {
-		if got := delayed(asked, delay); got.After != want || got.MaxUnhealthy != asked.MaxUnhealthy {
+		if got := delayed(requested, delay); got.After != want || got.MaxUnhealthy != requested.MaxUnhealthy {
 			t.Errorf("%s: want %s, got %+v", delay, want, got)
 		}
 	}
-	if asked.After != 10*time.Minute || delayed(nil, time.Hour) != nil {
-		t.Errorf("want the annotation's value as it was, and no remediation that was not asked for, got %+v", asked)
+	if requested.After != 10*time.Minute || delayed(nil, time.Hour) != nil {
+		t.Errorf("want the annotation's value as it was, and no remediation that was not asked for, got %+v", requested)
 	}
 }
 

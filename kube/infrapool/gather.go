@@ -33,7 +33,7 @@ const (
 	reasonNotTranslated    = "InvalidConfiguration"
 )
 
-// scope is what the management cluster has for one pool. What does not exist is nil. Nothing of it changes once it is gathered, except the
+// scope holds the management cluster's objects for one pool; missing ones are nil. Nothing of it changes once it is gathered, except the
 // object, which holds what the pass has written to it.
 type scope[O Object] struct {
 	object       O
@@ -43,7 +43,7 @@ type scope[O Object] struct {
 	controlPlane *unstructured.Unstructured
 	bootstrap    bootstrap.Data
 	// createBlocked is the first thing that is missing for new machines; observeBlocked is true if without some of it the cloud cannot be
-	// asked either.
+	// read either.
 	createBlocked  *pool.Cause
 	observeBlocked bool
 	// ownedElsewhere, when set, is the other controller of the management cluster that runs the group.
@@ -91,7 +91,7 @@ func (s scope[O]) machinePoolDeleted() bool {
 	return s.machinePool != nil && !s.machinePool.DeletionTimestamp.IsZero() && !s.deleting()
 }
 
-// missing returns why the cloud cannot be asked.
+// missing returns why the cloud cannot be read.
 func missing(reason, format string, args ...any) *pool.Cause {
 	return &pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
@@ -213,7 +213,7 @@ func findCluster(ctx context.Context, c client.Reader, key client.ObjectKey) (*c
 }
 
 // findInfraCluster reads the object that describes the cluster in the cloud. Until it is provisioned, the description is incomplete, and
-// new machines would be created wrong. lacks is what the Cluster lacks if ref is empty.
+// new machines would be created wrong. lacks names the missing part of the Cluster if ref is empty.
 func findInfraCluster(
 	ctx context.Context, c client.Reader, cluster *clusterv1.Cluster, ref clusterv1.ContractVersionedObjectReference, lacks string,
 ) (*unstructured.Unstructured, *pool.Cause, error) {

@@ -41,7 +41,7 @@ func gcpIdentitySecret(namespace, allowed, text string) *corev1.Secret {
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
 		Data: map[string][]byte{"credentials": []byte(text)}}
 	if allowed != "" {
-		s.Annotations = map[string]string{gcpidentity.NamespacesAnnotation: allowed}
+		s.Annotations = map[string]string{identity.NamespacesAnnotation: allowed}
 	}
 	return s
 }
@@ -135,16 +135,16 @@ func gcpIdentityCases() []gcpIdentityCase {
 
 		{why: "no name", ref: "{namespace: ns}", held: identity.ReasonInvalid,
 			words: []string{"GCPCluster ns/c: spec.credentialsRef.name is empty"}},
-		{why: "a reference of another shape", ref: "keys", held: identity.ReasonInvalid, words: []string{"GCPCluster c", "another type"}},
+		{why: "a reference of another shape", ref: "keys", held: identity.ReasonInvalid, words: []string{"GCPCluster ns/c", "another type"}},
 		{why: "no such Secret", ref: own, held: identity.ReasonMissing,
 			words: []string{"GCPCluster ns/c: spec.credentialsRef", "secret ns/keys does not exist"}},
 		{why: "another namespace that allows none", ref: other, secret: gcpIdentitySecret("other", "", gcpIdentityAccount),
 			held:  identity.ReasonNotAllowed,
-			words: []string{"secret other/keys does not allow clusters of namespace ns", "muster.dev/allowed-namespaces: ns"}},
+			words: []string{"secret other/keys does not allow namespace ns", "muster.dev/allowed-namespaces: ns"}},
 		{why: "another namespace that allows others", ref: other, secret: gcpIdentitySecret("other", "ns2,nsx", gcpIdentityAccount),
 			held: identity.ReasonNotAllowed, words: []string{"does not allow"}},
 		{why: "whether another namespace has a Secret is not told", ref: other, held: identity.ReasonNotAllowed,
-			words: []string{"secret other/keys does not allow clusters of namespace ns"}},
+			words: []string{"secret other/keys does not allow namespace ns"}},
 		{why: "nothing under the key", ref: own, secret: gcpIdentitySecret("ns", "", " \n"), held: identity.ReasonInvalid,
 			words: []string{"secret ns/keys has nothing under key credentials"}},
 		{why: "no JSON", ref: own, secret: gcpIdentitySecret("ns", "", "s3cret"), held: identity.ReasonInvalid,

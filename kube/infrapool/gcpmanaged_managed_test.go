@@ -41,7 +41,7 @@ const (
 	planeText = `{kind: GCPManagedControlPlane, metadata: {name: cp}, spec: {project: p, location: us-central1, clusterName: gke}, status: {ready: true, version: v1.34.2}}`
 )
 
-// sized is what a translation says about the size of a pool.
+// sized holds the size fields of a translation.
 type sized struct {
 	Min, Max           int
 	MinField, MaxField string

@@ -72,7 +72,7 @@ func described(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// gcpManagedSurroundings are what a node pool needs beside its own object.
+// gcpManagedSurroundings returns the objects that a node pool needs in addition to its own.
 func gcpManagedSurroundings(t *testing.T) []client.Object {
 	infra := described(t, strings.Replace(infraText, "spec: {", "spec: {credentialsRef: {name: keys, namespace: default}, ", 1))
 	ref := func(kind, name string) clusterv1.ContractVersionedObjectReference {

@@ -55,21 +55,25 @@ type Kind[O Object, S any] struct {
 	// New and NewList make empty objects of the kind.
 	New     func() O
 	NewList func() client.ObjectList
-	// Aliases are names that the ecosystem knows conditions by, beside the ones that all kinds have.
+	// Aliases are the ecosystem's names of conditions, in addition to those that all kinds have.
 	Aliases map[string]string
-	// NoInfraCluster is what a Cluster lacks for which Adapter.InfraCluster returns nothing; empty if it references no infrastructure.
+	// NoInfraCluster names the missing part of a Cluster for which Adapter.InfraCluster returns nothing; empty if the Cluster references no
+	// infrastructure.
 	NoInfraCluster string
-	// ControlPlane returns the reference of a Cluster to its control plane, and NoControlPlane is what a Cluster lacks for which it returns
-	// nothing. Nil: what Adapter.InfraCluster references describes the whole cluster in the cloud.
+	// ControlPlane returns the reference of a Cluster to its control plane. NoControlPlane names the missing part of a Cluster for which it
+	// returns nothing. Nil: the object that Adapter.InfraCluster references describes the whole cluster in the cloud.
 	ControlPlane   func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
 	NoControlPlane string
-	// BootstrapMode returns what bootstrap data is to the machines of an object; nil is bootstrap.Required for all.
+	// BootstrapMode returns whether an object's machines need bootstrap data; nil means bootstrap.Required for all objects.
 	BootstrapMode func(O) bootstrap.Mode
 	// Identify sets the identity with which the cloud is called in the specification that the driver gets, and returns what to store on the
 	// object so that the identity is known when the infrastructure cluster is gone. An *identity.Error means that no identity may be used;
 	// any other error is one of the API server. Nil: clusters of this kind reference no identity.
 	Identify func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec S) (keep map[string]string, err error)
-	// OwnedElsewhere returns why another controller of the management cluster runs the group of an object, or nil: the cloud is not asked
+	// ClusterIdentifier, where another infrastructure cluster has the same, keeps tags that name it from allowing an adoption. Nil: tags name
+	// Clusters by their names.
+	ClusterIdentifier *ClusterIdentifier[S]
+	// OwnedElsewhere returns why another controller of the management cluster runs the group of an object, or nil: the cloud is not read
 	// then, and an object that is deleted is released. Nil: there is no such controller.
 	OwnedElsewhere func(ctx context.Context, c client.Client, o O) (*pool.Cause, error)
 	// Kin are the other kinds whose groups are the same in the cloud as those of this kind: an object of one may claim the owner ID of an
@@ -155,7 +159,7 @@ func (k Kind[O, S]) allowedMachines() settings.Machines {
 	return settings.MachinesOptional
 }
 
-// Adapter is what one kind adds to the reconciler.
+// Adapter is implemented by each infrastructure kind. The reconciler is the same for all of them.
 type Adapter[O Object, S any] interface {
 	Kind() Kind[O, S]
 	// InfraCluster returns the reference to the object that describes the cluster in the cloud.
@@ -167,7 +171,7 @@ type Adapter[O Object, S any] interface {
 	Report(o O, r report.Report, out engine.Outcome)
 }
 
-// Inputs are what a translation may read beside the object.
+// Inputs holds everything that a translation may read in addition to the object.
 type Inputs struct {
 	// InfraCluster is the object that Adapter.InfraCluster references; nil if it is gone.
 	InfraCluster *unstructured.Unstructured
@@ -182,15 +186,15 @@ type Inputs struct {
 	ClusterDeleting bool
 }
 
-// NotYet is the error of a translation that waits for something: the cloud cannot be asked before.
+// NotYet is the error of a translation that waits for an input, without which the cloud cannot be read.
 type NotYet struct{ Cause pool.Cause }
 
 // Error returns the message of the cause.
 func (n *NotYet) Error() string { return n.Cause.Message }
 
-// Translation is what an object asks for, in terms of the domain.
+// Translation is the desired state of an object in terms of the domain.
 type Translation[S any] struct {
-	// Spec is what the driver is handed. It depends on nothing that the reconciler itself writes.
+	// Spec is passed to the driver. It depends on nothing that the reconciler itself writes.
 	Spec S
 	// Min, Max and their fields bound the replicas, as in pool.Desired.
 	Min, Max           int
@@ -202,21 +206,21 @@ type Translation[S any] struct {
 	AutoscalerField string
 	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy pool.DeletePolicy
-	// Strategy is how Muster replaces instances; nil leaves it to a provider rollout, if the cloud has one.
+	// Strategy configures the replacement of instances by Muster; nil leaves it to a provider rollout, if the cloud has one.
 	Strategy *pool.Strategy
-	// MinReady is how long a node must have been Ready to count as available, where the MachinePool asks for no longer.
+	// MinReady is the time for which a node must have been Ready to count as available, unless the MachinePool requests a longer one.
 	MinReady time.Duration
 	// Rollback is true if the cloud reverts a provider rollout that fails.
 	Rollback bool
 	// RollDisabled, when set, names the field with which the object keeps a changed template from replacing instances.
 	RollDisabled *pool.Cause
-	// KeepTemplates is how long the history of template versions is, as in pool.Desired.
+	// KeepTemplates is the length of the history of template versions, as in pool.Desired.
 	KeepTemplates int
-	// NoPrerequisites is true if the object asks for nothing beside its template, as in pool.Desired.
+	// NoPrerequisites is true if the object requires nothing in addition to its template, as in pool.Desired.
 	NoPrerequisites bool
-	// CreateBlocked, when set, is what is still missing for new machines. A group that exists is reconciled.
+	// CreateBlocked, when set, names the missing input of new machines. A group that exists is reconciled.
 	CreateBlocked *pool.Cause
-	// Keep is what to store on the object so that its cloud objects are found when Inputs.InfraCluster and ControlPlane are gone.
+	// Keep holds values to store on the object so that its cloud objects are found when Inputs.InfraCluster and ControlPlane are gone.
 	Keep map[string]string
 	// RemediationDelay is the shortest time that a Node must have been unready for Muster to replace its machine, where the cloud heals
 	// Nodes by itself and needs that long. Zero: the cloud does not.

@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// The verbosities of what is logged about passes, beside errors. Controllers of the ecosystem run with 2.
+// The verbosities of log messages about passes other than errors. Controllers of the ecosystem run with 2.
 const (
 	// levelStep is for changes, and for errors of the cloud.
 	levelStep = 0

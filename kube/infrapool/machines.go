@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// machinesRetry is how soon the machines that a pass left over are handled, or awaited while the last of them are deleted.
+	// machinesRetry is the delay until the machines that a pass left over are handled, or checked while the last of them are deleted.
 	machinesRetry = time.Second
-	// maxConflictNames bounds how many objects a condition names, maxMachineNames how many Machines.
+	// maxConflictNames and maxMachineNames bound the objects and the Machines that a condition names.
 	maxConflictNames = 3
 	maxMachineNames  = 3
 	// reasonFormerMachines is why a missing group is not created: Machines of its former instances are still being deleted.
@@ -41,7 +41,7 @@ type poolMachines struct {
 	// on is true if the pool has machines, announced if its status announces them. guarded is true if Machines are waited for.
 	on, announced, guarded bool
 	index                  machines.Index
-	// evaluated is what the machines say about instances.
+	// evaluated holds the consequences of the machines for instances.
 	evaluated machines.Consequences
 	doer      *machines.Doer
 }
@@ -108,11 +108,11 @@ func infraMachines(ctx context.Context, c client.Reader, o Object, poolKind stri
 		}
 		return stored.Items(list), nil
 	}
-	owned, err := read(client.MatchingFields{watch.PoolField: key.Name})
+	owned, err := read(client.MatchingFields{watch.PoolField(poolKind): key.Name})
 	if err != nil || doer.MachinePool == "" {
 		return owned, err
 	}
-	orphans, err := read(client.MatchingFields{watch.OrphanField: format.MustFormatValue(doer.MachinePool)})
+	orphans, err := read(client.MatchingFields{watch.OrphanField(poolKind): format.MustFormatValue(doer.MachinePool)})
 	if err != nil || len(orphans) == 0 {
 		return owned, err
 	}
@@ -271,16 +271,16 @@ func announceMachines[O Object, S any](k Kind[O, S], s scope[O], m *poolMachines
 
 // leftMachines returns the infrastructure machines of a pool that does not exist any more: those that name it as their owner, and those
 // without an owner that carry the label of its MachinePool.
-func leftMachines(ctx context.Context, c client.Reader, pools client.ObjectKey, infra machines.Kind,
+func leftMachines(ctx context.Context, c client.Reader, poolKind string, pools client.ObjectKey, infra machines.Kind,
 	refersTo func(clusterv1.ContractVersionedObjectReference) bool) ([]client.Object, error) {
 	list := &clusterv1.MachinePoolList{}
 	if err := c.List(ctx, list, client.InNamespace(pools.Namespace)); err != nil {
 		return nil, err
 	}
-	fields := []client.MatchingFields{{watch.PoolField: pools.Name}}
+	fields := []client.MatchingFields{{watch.PoolField(poolKind): pools.Name}}
 	for _, mp := range list.Items {
 		if refersTo(mp.Spec.Template.Spec.InfrastructureRef) {
-			fields = append(fields, client.MatchingFields{watch.OrphanField: format.MustFormatValue(mp.Name)})
+			fields = append(fields, client.MatchingFields{watch.OrphanField(poolKind): format.MustFormatValue(mp.Name)})
 		}
 	}
 	var left []client.Object
@@ -301,7 +301,7 @@ func releaseMachines[O Object, S any](ctx context.Context, c client.Client, k Ki
 		return nil
 	}
 	kind := *k.Machines
-	infras, err := leftMachines(ctx, c, key, kind, func(ref clusterv1.ContractVersionedObjectReference) bool {
+	infras, err := leftMachines(ctx, c, k.Name, key, kind, func(ref clusterv1.ContractVersionedObjectReference) bool {
 		return ref.GroupKind() == k.groupKind() && ref.Name == key.Name
 	})
 	if err != nil {

@@ -172,7 +172,7 @@ func (w *world) nodes() []corev1.Node {
 	return list.Items
 }
 
-// errBudget is how the API server refuses an eviction that a budget forbids.
+// errBudget is the API server's error for an eviction that a disruption budget forbids.
 var errBudget = apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 
 // vanish has an instance end by itself; the group launches another in its place at the next resize.

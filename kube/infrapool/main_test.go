@@ -3,10 +3,10 @@ package infrapool_test
 import (
 	"testing"
 
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }
 
 // killStep is the distance of the moments at which a process ends, of all those at which it could: with -short most are left out.
 func killStep() int {

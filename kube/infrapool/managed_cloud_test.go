@@ -36,7 +36,7 @@ func (e *eks) Traits() pool.Traits {
 		ReplaceKeepsSize: true, Prerequisites: "node role"}
 }
 
-// wants is what a target asks for: EKS's own template, or one of the pool's.
+// wants returns the template of a target: EKS's own, or the pool's launch template.
 func (e *eks) wants(t managedTarget) pool.Template {
 	template := t.Spec.Pool.AWSLaunchTemplate
 	if template == nil {

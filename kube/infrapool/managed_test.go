@@ -156,8 +156,8 @@ func (w *managedWorld) condition(name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// told are the events since the last time.
-func (w *managedWorld) told() []string {
+// newEvents are the events since the last time.
+func (w *managedWorld) newEvents() []string {
 	var list []string
 	for len(w.recorder.Events) > 0 {
 		list = append(list, <-w.recorder.Events)
@@ -211,11 +211,11 @@ func TestManagedNeedsNoData(t *testing.T) {
 			t.Errorf("%s: want True, got %+v", name, got)
 		}
 	}
-	if got := w.told(); !slices.Contains(got, "Normal GroupActive Created the node group: "+o.Spec.ProviderID) {
+	if got := w.newEvents(); !slices.Contains(got, "Normal GroupActive Created the node group: "+o.Spec.ProviderID) {
 		t.Errorf("want it told that the group has been made, got %q", got)
 	}
 	w.passes(20)
-	if got := w.told(); len(got) > 0 {
+	if got := w.newEvents(); len(got) > 0 {
 		t.Errorf("nothing happens: want no event, got %q", got)
 	}
 	w.wantCalls("nothing is to be done")
@@ -244,21 +244,21 @@ func TestManagedTemplate(t *testing.T) {
 	w.eks.done()
 	w.join()
 	w.passes(2)
-	w.told()
+	w.newEvents()
 	edit(w, managedPool(), func(o *awsv1.AWSManagedMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" })
 	w.passes(4)
 	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartProviderRollout")
-	told := w.told()
+	newEvents := w.newEvents()
 	for _, want := range []string{"Normal TemplateVersionCreated Created version 2 of launch template lt-1: instanceType m5.xlarge",
 		"Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
 		n := 0
-		for _, e := range told {
+		for _, e := range newEvents {
 			if strings.HasPrefix(e, want) {
 				n++
 			}
 		}
 		if n != 1 {
-			t.Errorf("want %q told once, got %d of it in %q", want, n, told)
+			t.Errorf("want %q told once, got %d of it in %q", want, n, newEvents)
 		}
 	}
 }
@@ -321,7 +321,7 @@ func TestManagedIsDeletedWithoutItsControlPlane(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.told()
+	w.newEvents()
 	w.passes(4)
 	w.wantCalls("the nodes are gone with their cluster", "DeleteGroup")
 	w.eks.done()
@@ -333,8 +333,8 @@ func TestManagedIsDeletedWithoutItsControlPlane(t *testing.T) {
 	if diff := cmp.Diff(map[string]bool{"eu-west-1/eks-1": true}, w.eks.asked); diff != "" {
 		t.Errorf("asked at, want -, got +\n%s", diff)
 	}
-	if told := w.told(); !slices.Contains(told, "Normal GroupGone Deleted the node group") {
-		t.Errorf("want it told that the group is gone, got %q", told)
+	if newEvents := w.newEvents(); !slices.Contains(newEvents, "Normal GroupGone Deleted the node group") {
+		t.Errorf("want it told that the group is gone, got %q", newEvents)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestManagedFails(t *testing.T) {
 		t.Errorf("want EKS's words, got %+v", got)
 	}
 	n := 0
-	for _, e := range w.told() {
+	for _, e := range w.newEvents() {
 		if strings.HasPrefix(e, "Warning Ec2SubnetNotFound") {
 			n++
 		}
@@ -421,14 +421,14 @@ func TestManagedSizedElsewhere(t *testing.T) {
 	}
 }
 
-// TestManagedRefusalIsToldOnce: what a pass has told is not told again by the conditions that repeat it, and no pass after it
+// TestManagedErrorIsReportedOnce: what a pass has told is not told again by the conditions that repeat it, and no pass after it
 // tells it either.
-func TestManagedRefusalIsToldOnce(t *testing.T) {
+func TestManagedErrorIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(), eksControlPlane(true))
 	w.eks.unmet = &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("MachinePool spec.template.spec.version", "EKS knows no such version")}
 	w.passes(5)
-	if got := w.told(); len(got) != 1 || !strings.Contains(got[0], "EKS knows no such version") {
+	if got := w.newEvents(); len(got) != 1 || !strings.Contains(got[0], "EKS knows no such version") {
 		t.Errorf("want it told once, got %q", got)
 	}
 	if got := w.condition("EKSNodegroupReady"); got.Reason != "Invalid" {

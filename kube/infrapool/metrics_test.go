@@ -29,7 +29,7 @@ func measure(w *world) *prometheus.Registry {
 	return registry
 }
 
-// samples are the pool's metrics that are not zero, by name and state; of drains it is how many have ended.
+// samples returns the pool's metrics that are not zero, by name and state. Of drains it returns the number that have ended.
 func samples(t *testing.T, r prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()

@@ -14,10 +14,12 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	ociv1 "github.com/muster-project/muster/api/oci/v1beta2"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/providers/aws/awsidentity"
 	"github.com/muster-project/muster/providers/azure/azureidentity"
 	"github.com/muster-project/muster/providers/gcp/gcpidentity"
+	"github.com/muster-project/muster/providers/oci/ociidentity"
 )
 
 // follow follows the identity of a cluster of namespace ns.
@@ -46,6 +48,14 @@ func followGCP(t *testing.T, ref string) follow {
 	at := infra(t, ref)
 	return func(ctx context.Context, from *identity.Credentials) error {
 		_, err := gcpidentity.Identify(ctx, identity.Referrer{InfraCluster: at}, from, &gcpv1.ClusterView{})
+		return err
+	}
+}
+
+func followOCI(t *testing.T, fields string) follow {
+	at := ociPlace(t, ociv1.ClusterKind, fields)
+	return func(ctx context.Context, from *identity.Credentials) error {
+		_, err := ociidentity.Identify(ctx, identity.Referrer{InfraCluster: at}, from, &ociv1.ClusterView{})
 		return err
 	}
 }
@@ -93,12 +103,21 @@ func TestOwnCredentials(t *testing.T) {
 			[]client.Object{gcpIdentitySecret("ns", "", external)}, "ns"},
 		{"Google Cloud, one of another namespace", "its author is there", followGCP(t, "{name: keys, namespace: platform}"),
 			[]client.Object{gcpIdentitySecret("platform", "*", external)}, "platform"},
+		{"Oracle Cloud, none named", "the manager's own", followOCI(t, ""), nil, "ns"},
+		{"Oracle Cloud, the manager's instance", "any namespace can make the object", followOCI(t, "identityRef: {name: i}"),
+			[]client.Object{ociIdentityObject(t, "ns", "type: InstancePrincipal, "+all)}, "ns"},
+		{"Oracle Cloud, the manager's service account by an identity of another namespace", "its author is there",
+			followOCI(t, "identityRef: {name: i, namespace: platform}"),
+			[]client.Object{ociIdentityObject(t, "platform", "type: Workload, "+all)}, "platform"},
+		{"Oracle Cloud, a key", "its own", followOCI(t, "identityRef: {name: i}"),
+			[]client.Object{ociIdentityObject(t, "ns", ociUser+all), ociKeys("ns")}, ""},
 		{"Google Cloud, a key", "its own", followGCP(t, "{name: keys}"), []client.Object{gcpIdentitySecret("ns", "", gcpIdentityAccount)}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			platform := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "platform"}}
-			sources := identity.NewSources(management(t, append(append(identityDefinitions(), platform), c.objects...)...), "")
+			objects := append(identityDefinitions(), platform, ociIdentityDefinition())
+			sources := identity.NewSources(management(t, append(objects, c.objects...)...), "")
 			for about, allowed := range map[string]*common.AllowedNamespaces{
 				"every namespace": nil, "none": {List: []string{}}, "ns": {List: []string{"ns"}}, "platform": {List: []string{"platform"}},
 				"ns by its labels": {List: []string{}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"tenant": "a"}}},

@@ -28,14 +28,14 @@ type pass[O Object, S any] struct {
 	scope    scope[O]
 	facts    facts[S]
 	machines *poolMachines
-	// mayObserve is true if the cloud is asked; blocked is why nothing may be created although the facts allow it.
+	// mayObserve is true if the cloud is read. blocked, when set, prevents creations that the facts alone would allow.
 	mayObserve bool
 	blocked    *pool.Cause
 	tokens     tokenState
 	outcome    engine.Outcome
 }
 
-// desired returns what is asked for, as far as this pass may do it.
+// desired returns the desired state, reduced to what this pass may do.
 func (p *pass[O, S]) desired() pool.Desired { return p.input().Desired }
 
 // input returns what the engine receives.
@@ -47,7 +47,7 @@ func (p *pass[O, S]) input() engine.Input[S] {
 	return in
 }
 
-// tokenState is what became of the bootstrap tokens of a pool.
+// tokenState holds the result of refreshing the bootstrap tokens of a pool.
 type tokenState struct {
 	tokens.Refreshed
 	// lost are the hashes of bootstrap data whose token is gone.
@@ -85,8 +85,8 @@ func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) co
 	return control.Require(err)
 }
 
-// checkOwner decides whether the cloud is asked: not if another object owns the group, if it is unknown where to ask, or if nothing may be
-// created and nothing can have been. Before it is asked, the object is claimed, so that everything that will be created can be found again.
+// checkOwner decides whether the cloud is read: not if another object owns the group, if its location is unknown, or if nothing may be
+// created and nothing can have been. Before it is read, the object is claimed, so that everything that will be created can be found again.
 func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) control.Result {
 	s, f := p.scope, p.facts
 	if s.ownedElsewhere != nil {
@@ -123,7 +123,7 @@ func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) control.Res
 	return control.Continue()
 }
 
-// otherOwner returns the object that owns the group in the place of this one.
+// otherOwner returns the object that owns the group instead of this one.
 func (r *Reconciler[O, S]) otherOwner(ctx context.Context, o O, f facts[S]) (ownership.OtherOwner, error) {
 	if f.notObservable != nil {
 		other, err := r.owners.Find(ctx, o, ownership.Tags{})
@@ -146,7 +146,7 @@ func (r *Reconciler[O, S]) otherOwner(ctx context.Context, o O, f facts[S]) (own
 }
 
 // refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs
-// also if the cloud is not asked, because the cloud may launch machines all the same.
+// also if the cloud is not read, because the cloud may launch machines all the same.
 func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) control.Result {
 	p.tokens = r.refresh(ctx, p.scope, p.facts.input.Target.Remembered)
 	return control.RequeueAfter(p.tokens.Next)
@@ -179,6 +179,9 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) control
 		return contradicts(s, p.facts.sizing, o)
 	}
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
+	if p.outcome.Seen {
+		r.Policies.Done(limited(r.kind.Name, s, in.Now), p.outcome.Plan.Progress)
+	}
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
 		return control.Continue()
 	}

@@ -48,7 +48,7 @@ func TestCloudErrors(t *testing.T) {
 	}
 }
 
-// A rate budget that is used up says nothing about a pool: however long that lasts, its object says what it said.
+// A used-up rate budget carries no information about a pool: however long that lasts, the object's status stays the same.
 func TestHeldBackChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)

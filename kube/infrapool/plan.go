@@ -101,7 +101,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	return look, nil
 }
 
-// notObservable returns why the cloud cannot be asked, or nil.
+// notObservable returns why the cloud cannot be read, or nil.
 func notObservable[O Object, S any](s scope[O], f facts[S], other ownership.OtherOwner) *pool.Cause {
 	switch {
 	case other.Name.Name != "":

@@ -71,7 +71,7 @@ func TestConnectBySecretRunsNothing(t *testing.T) {
 	}
 }
 
-// TestRefusedKubeconfigIsNamed shows the refusal of a kubeconfig on the pool, in words.
+// TestRefusedKubeconfigIsNamed holds that the pool shows the message for a rejected kubeconfig.
 func TestRefusedKubeconfigIsNamed(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)

@@ -10,9 +10,9 @@ import (
 func TestHealthBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		why                      string
-		health                   preview.Health
-		size, wantLeast, wantMax int
+		why                    string
+		health                 preview.Health
+		size, wantMin, wantMax int
 	}{
 		{"a tenth of ten is one", preview.Health{MinPercent: 90, MaxPercent: 100}, 10, 9, 10},
 		{"a tenth of three is none, and one goes nevertheless", preview.Health{MinPercent: 90, MaxPercent: 100}, 3, 2, 3},
@@ -22,8 +22,8 @@ func TestHealthBounds(t *testing.T) {
 		{"all at once", preview.Health{MinPercent: 0, MaxPercent: 100}, 5, 0, 5},
 		{"there is no machine", preview.Health{MinPercent: 90, MaxPercent: 100}, 0, 0, 0},
 	} {
-		if least, most := c.health.Bounds(c.size); least != c.wantLeast || most != c.wantMax {
-			t.Errorf("%s: want %d to %d, got %d to %d", c.why, c.wantLeast, c.wantMax, least, most)
+		if minServing, maxSize := c.health.Bounds(c.size); minServing != c.wantMin || maxSize != c.wantMax {
+			t.Errorf("%s: want %d to %d, got %d to %d", c.why, c.wantMin, c.wantMax, minServing, maxSize)
 		}
 	}
 }

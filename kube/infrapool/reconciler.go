@@ -25,11 +25,12 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/infrapool/workload"
 	"github.com/muster-project/muster/kube/metrics"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/kube/tokens"
 )
 
 const (
-	// staleRetry is how soon an object is read again that the cache returned in an older version than was written.
+	// staleRetry is the delay before an object is read again that the cache returned in an older version than was written.
 	staleRetry = 50 * time.Millisecond
 	// definitionRetry is the time between two checks of the definition of a kind that is not reconciled.
 	definitionRetry = time.Minute
@@ -61,6 +62,8 @@ type Options struct {
 	OwnCredentials *common.AllowedNamespaces
 	// IdentityEndpoints are the addresses of clouds' APIs that secrets of identities may name, in addition to the public ones.
 	IdentityEndpoints []string
+	// Policies limits rollouts by the rollout policies; nil limits none.
+	Policies *limiter.Limiter
 	// MayWatch returns an error if the manager may not list and watch a kind without namespaces; nil allows all.
 	MayWatch func(context.Context, schema.GroupVersionKind) error
 	// Passes creates spans around passes; nil creates none.
@@ -165,6 +168,7 @@ func (r *Reconciler[O, S]) forget(ctx context.Context, key client.ObjectKey, err
 	}
 	r.metrics.forget(key)
 	r.owners.Forget(key)
+	r.Policies.Forget(r.kind.Name, key)
 	return releaseMachines(ctx, r.Client, r.kind, key)
 }
 

@@ -27,6 +27,11 @@ func byCloud(o *awsv1.AWSMachinePool) {
 	o.Spec.Strategy = &awsv1.Strategy{Type: awsv1.StrategyInstanceRefresh}
 }
 
+// onDelete leaves machines until a user deletes them.
+func onDelete(o *awsv1.AWSMachinePool) {
+	o.Spec.Strategy = &awsv1.Strategy{Type: awsv1.StrategyOnDelete}
+}
+
 // everythingByCloud is everything, with machines that are left to the cloud's own roll.
 func everythingByCloud() []client.Object {
 	objects := everything()
@@ -38,16 +43,16 @@ func everythingByCloud() []client.Object {
 // the way.
 func (w *world) roll(passes int) int {
 	w.t.Helper()
-	least := 1000
+	minReady := 1000
 	for range passes {
 		w.pass()
 		w.now = w.now.Add(max(w.again, time.Second))
 		if n := w.get().Status.ReadyReplicas; n != nil {
-			least = min(least, int(*n))
+			minReady = min(minReady, int(*n))
 		}
 		w.join()
 	}
-	return least
+	return minReady
 }
 
 // happened are the reasons of the events since the last time, in order.
@@ -93,6 +98,11 @@ func TestRollout(t *testing.T) {
 					MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromString("50%")), DeletePolicy: common.DeletePolicyNewest}}
 			},
 			steps: []string{"Replace i-2", "Replace i-1"}, upToDate: "AllUpToDate", words: "2 of 2"},
+		"waves": {reason: "the first machine is watched, and no other replaced meanwhile", object: func(o *awsv1.AWSMachinePool) {
+			o.Spec.Strategy = &awsv1.Strategy{Pace: common.Pace{Waves: []intstr.IntOrString{intstr.FromInt32(1)},
+				Soak: common.Soak{First: &metav1.Duration{Duration: 1000 * time.Hour}}}}
+		}, steps: []string{"Resize", "Remove i-1"}, upToDate: "Soaking", words: "wave 1 of 2"},
+		"on delete": {reason: "a user deletes machines when it suits", object: onDelete, upToDate: "OnDelete", words: "until they are deleted"},
 		"no strategy": {reason: "one by one all the same, where the cloud has a roll of its own too", rolls: true,
 			steps: []string{"Resize", "Replace i-1", "Remove i-2"}, upToDate: "AllUpToDate", words: "2 of 2"},
 		"limits of preferences": {reason: "what they let be missing may be missing, and no machine is added", rolls: true,
@@ -182,8 +192,8 @@ func TestPauseEnds(t *testing.T) {
 		t.Fatalf("want nothing replaced while it is paused, got %q", got)
 	}
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, settings.RolloutAnnotation) })
-	if least := w.roll(25); least < 2 {
-		t.Errorf("want 2 Ready machines at all times, got %d", least)
+	if minReady := w.roll(25); minReady < 2 {
+		t.Errorf("want 2 Ready machines at all times, got %d", minReady)
 	}
 	if got := w.condition(report.UpToDate); got.Status != metav1.ConditionTrue {
 		t.Errorf("want the rollout completed, got\n%s", w.say())
@@ -260,9 +270,9 @@ func TestRestartOfDisabled(t *testing.T) {
 	}
 }
 
-// TestSettingsAreTold holds that an annotation that means nothing is shown on the object while it is there, and keeps nothing
+// TestSettingsAreReported holds that an annotation that means nothing is shown on the object while it is there, and keeps nothing
 // from being done.
-func TestSettingsAreTold(t *testing.T) {
+func TestSettingsAreReported(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.ProgressDeadlineAnnotation] = "soon" })

@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 			pool: annotations{settings.RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
 		"paused badly": {reason: "the user wants no machine replaced, and is shown the right value",
 			infra: annotations{settings.RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`,
-			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused, or no such annotation`}},
+			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused or now, or no such annotation`}},
 		"empty": {reason: "the same", pool: annotations{settings.RolloutAnnotation: ""}, held: `is ""`,
 			invalid: []string{`metadata.annotations[muster.dev/rollout] of the MachinePool is ""`}},
 		"deadlines": {reason: "Go durations",
@@ -98,7 +98,7 @@ func TestRestarting(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 678, time.UTC)
 	hour := now.Add(-time.Hour).Format(time.RFC3339Nano)
-	// at is what is kept of a restart that was first seen at a moment.
+	// at returns the stored value of a restart that was first seen at a moment.
 	at := func(moment, reason string) string {
 		_, keep, _ := settings.Restarting([]settings.Restart{{Key: stored.Restart, Reason: reason}}, nil, now)
 		_, token, _ := strings.Cut(keep[stored.Restart], " ")
@@ -106,37 +106,37 @@ func TestRestarting(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reason     string
-		asked      []settings.Restart
+		restarts   []settings.Restart
 		remembered map[string]string
 		before     time.Time
 		keep       map[string]string
 		drop       []string
 	}{
 		"no restart": {reason: "nothing is stored for it", remembered: map[string]string{"region": "x"}},
-		"first seen": {reason: "the moment is this one, and is kept", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
+		"first seen": {reason: "the moment is this one, and is kept", restarts: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
 			before: now, keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 1")}},
-		"seen earlier": {reason: "instances created since then stay", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
+		"seen earlier": {reason: "instances created since then stay", restarts: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now.Add(-time.Hour)},
-		"another reason": {reason: "another value begins another", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 2"}},
+		"another reason": {reason: "another value begins another", restarts: []settings.Restart{{Key: stored.Restart, Reason: "CVE 2"}},
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now,
 			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 2")}},
 		"taken away": {reason: "the same value later begins another",
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1"), "region": "x"}, drop: []string{stored.Restart}},
 		"two of different": {reason: "the later one covers both",
-			asked:      []settings.Restart{{Key: stored.Restart, Reason: "a"}, {Key: stored.RestartPool, Reason: "b"}},
+			restarts:   []settings.Restart{{Key: stored.Restart, Reason: "a"}, {Key: stored.RestartPool, Reason: "b"}},
 			remembered: map[string]string{stored.Restart: at(hour, "a")}, before: now,
 			keep: map[string]string{stored.RestartPool: at(now.Format(time.RFC3339Nano), "b")}},
-		"one of two ends": {reason: "the other is not begun anew", asked: []settings.Restart{{Key: stored.RestartPool, Reason: "b"}},
+		"one of two ends": {reason: "the other is not begun anew", restarts: []settings.Restart{{Key: stored.RestartPool, Reason: "b"}},
 			remembered: map[string]string{stored.Restart: at(hour, "a"), stored.RestartPool: at(hour, "b")}, before: now.Add(-time.Hour),
 			drop: []string{stored.Restart}},
 		"unreadable": {reason: "a stored time that cannot be parsed was never seen",
-			asked:      []settings.Restart{{Key: stored.Restart, Reason: "a"}},
+			restarts:   []settings.Restart{{Key: stored.Restart, Reason: "a"}},
 			remembered: map[string]string{stored.Restart: at("yesterday", "a")}, before: now,
 			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "a")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, keep, drop := settings.Restarting(c.asked, c.remembered, now)
+			got, keep, drop := settings.Restarting(c.restarts, c.remembered, now)
 			if (got == nil) != c.before.IsZero() || got != nil && !got.Before.Equal(c.before) {
 				t.Errorf("%s: want those before %s restarted, got %+v", c.reason, c.before, got)
 			}
@@ -150,7 +150,7 @@ func TestRestarting(t *testing.T) {
 				return
 			}
 			all := stored.Merged(keep, c.remembered)
-			again, more, _ := settings.Restarting(c.asked, all, now.Add(time.Minute))
+			again, more, _ := settings.Restarting(c.restarts, all, now.Add(time.Minute))
 			if diff := cmp.Diff(got, again); diff != "" || len(more) != 0 {
 				t.Errorf("%s: want the same restart a minute later, and nothing more to keep, got %v\n%s", c.reason, more, diff)
 			}

@@ -16,16 +16,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// watches are what a running reconciler adds to its controller as it meets clusters. Without a controller there are none.
+// watches adds watches to a running controller as it meets clusters. Without a controller it adds none.
 type watches struct {
 	controller controller.Controller
 	tracker    *external.ObjectTracker
+}
+
+// watchPolicies has pools reconciled when a policy that may select them changes, or the state of a gate. What the manager may not watch
+// applies at the next interval.
+func watchPolicies(ctx context.Context, b *builder.Builder, r Options, requests watch.Requests) {
+	if r.Policies == nil {
+		return
+	}
+	if r.Policies.Gates != nil {
+		b.WatchesRawSource(r.Policies.Gates.Source(requests.Kind))
+	}
+	for kind, o := range map[string]client.Object{musterv1.RolloutPolicyKind: &musterv1.RolloutPolicy{},
+		musterv1.ClusterRolloutPolicyKind: &musterv1.ClusterRolloutPolicy{}} {
+		if r.MayWatch == nil || r.MayWatch(ctx, musterv1.GroupVersion.WithKind(kind)) == nil {
+			b.Watches(o, handler.EnqueueRequestsFromMapFunc(requests.OfPolicy), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+		}
+	}
 }
 
 // SetupWithManager adds the reconciler to a manager that has the indexes of watch.AddIndexes and of package kube/nodes.
@@ -51,6 +70,7 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 			Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.requests.OfMachine(infra)),
 				builder.WithPredicates(watch.RequestChanged()))
 	}
+	watchPolicies(ctx, b, r.Options, r.requests)
 	c, err := b.Build(r)
 	if err != nil {
 		return fmt.Errorf("controller of %ss: %w", r.kind.Name, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
-// sizing is who owns the size of a group.
+// sizing describes the ownership of a group's size.
 type sizing struct {
 	// external is true if another client than Muster owns it: an external autoscaler by an annotation of the MachinePool, or the cloud's own
 	// autoscaler by the specification.

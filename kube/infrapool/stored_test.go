@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
-// storedMost is how many values an object keeps.
-const storedMost = 64
+// maxStored bounds the number of values that an object keeps.
+const maxStored = 64
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
@@ -26,14 +26,14 @@ func TestUpdate(t *testing.T) {
 	if got := o.Annotations[stored.Annotation]; got != `{"a":"1","b":"2"}` {
 		t.Errorf("want a stable text, got %s", got)
 	}
-	for i := range storedMost + 10 {
+	for i := range maxStored + 10 {
 		if err := stored.Update(o, map[string]string{"a": "1", fmt.Sprintf("image-%d", i): "ami"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := stored.Values(o)
-	if err != nil || len(got) > storedMost || got["a"] != "1" || got[fmt.Sprintf("image-%d", storedMost+9)] != "ami" {
-		t.Errorf("want no more than %d look-ups, the latest among them; got %d, %v", storedMost, len(got), err)
+	if err != nil || len(got) > maxStored || got["a"] != "1" || got[fmt.Sprintf("image-%d", maxStored+9)] != "ami" {
+		t.Errorf("want no more than %d look-ups, the latest among them; got %d, %v", maxStored, len(got), err)
 	}
 	o.Annotations[stored.Annotation] = "ami-1"
 	if _, err := stored.Values(o); err == nil || !strings.Contains(err.Error(),
@@ -69,7 +69,7 @@ func FuzzUpdate(f *testing.F) {
 		if err != nil || after[key] != value || o.Annotations["other"] != "kept" {
 			t.Fatalf("want %q stored as %q, got %v, %v", key, value, o.Annotations, err)
 		}
-		if want := maps.Clone(before); len(before) < storedMost {
+		if want := maps.Clone(before); len(before) < maxStored {
 			delete(want, key)
 			rest := maps.Clone(after)
 			delete(rest, key)

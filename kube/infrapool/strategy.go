@@ -1,21 +1,39 @@
 package infrapool
 
 import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
-// StrategyOf translates the limits and the order that all self-managed kinds share. field is the strategy's field in the object, for
-// messages: "spec.strategy". Without any it returns the defaults.
-func StrategyOf(r *common.RollingUpdate, field string) (*pool.Strategy, pool.DeletePolicy) {
-	return &pool.Strategy{
+// StrategyOf translates the limits, the order and the pace that all self-managed kinds share. field is the strategy's field in the object,
+// for messages: "spec.strategy". Without any it returns the defaults.
+func StrategyOf(s common.Strategy, field string) (*pool.Strategy, pool.DeletePolicy) {
+	r := s.RollingUpdate
+	out := &pool.Strategy{
 		MaxSurge:         limit(r.Surge()),
 		MaxUnavailable:   limit(r.Unavailable()),
 		SurgeField:       field + ".rollingUpdate.maxSurge",
 		UnavailableField: field + ".rollingUpdate.maxUnavailable",
-	}, pool.DeletePolicy(r.Policy())
+		OnDelete:         s.Type == common.StrategyOnDelete,
+		Soak:             rollouts.Soak{First: elapsed(s.Soak.First), Wave: elapsed(s.Soak.Wave), Final: elapsed(s.Soak.Final)},
+	}
+	for _, wave := range s.Waves {
+		out.Waves = append(out.Waves, limit(common.AmountOf(wave)))
+	}
+	return out, pool.DeletePolicy(r.Policy())
 }
 
 func limit(value int, percent bool) pool.IntOrPercent {
 	return pool.IntOrPercent{Value: value, Percent: percent}
+}
+
+// elapsed returns a duration of an object, never below zero.
+func elapsed(d *metav1.Duration) time.Duration {
+	return max(0, ptr.Deref(d, metav1.Duration{}).Duration)
 }

@@ -27,7 +27,7 @@ func holds(text string) func(*corev1.Secret) {
 	return func(s *corev1.Secret) { s.Data["value"] = []byte("#cloud-config\n" + text) }
 }
 
-func told(value string) func(*clusterv1.MachinePool) {
+func rolloutOnChange(value string) func(*clusterv1.MachinePool) {
 	return func(mp *clusterv1.MachinePool) {
 		mp.Annotations = map[string]string{settings.BootstrapRolloutAnnotation: value}
 	}
@@ -52,15 +52,19 @@ func TestBootstrapReplaces(t *testing.T) {
 		"one that is not there yet": {"the pool goes on with what it has", func(w *world) { change(w, machinePool(), uses("missing")) }, false},
 		"one that is broken":        {"likewise", func(w *world) { change(w, machinePool(), uses("broken")) }, false},
 		"asked, token": {"a token is no content",
-			func(w *world) { change(w, machinePool(), told("true")); w.passes(2); change(w, data(), holds(other)) }, false},
-		"asked": {"what is asked for counts from now on", func(w *world) { change(w, machinePool(), told("true")) }, false},
+			func(w *world) {
+				change(w, machinePool(), rolloutOnChange("true"))
+				w.passes(2)
+				change(w, data(), holds(other))
+			}, false},
+		"asked": {"what is asked for counts from now on", func(w *world) { change(w, machinePool(), rolloutOnChange("true")) }, false},
 		"asked, changed before": {"likewise", func(w *world) {
 			change(w, data(), holds(token+"x"))
 			w.passes(4)
-			change(w, machinePool(), told("true"))
+			change(w, machinePool(), rolloutOnChange("true"))
 		}, false},
 		"asked, content": {"then a change replaces machines", func(w *world) {
-			change(w, machinePool(), told("true"))
+			change(w, machinePool(), rolloutOnChange("true"))
 			w.passes(2)
 			change(w, data(), holds(token+"x"))
 		}, true},

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// tokenTTL and its shares are what cluster-api's own bootstrap provider has: it looks every third, replaces a token when half of
-	// its time is over, and gives it more time instead while machines are still joining.
+	// tokenTTL and tokenLook are the values of Cluster API's own bootstrap provider: it looks every third of the TTL, replaces a token when
+	// half of its time is over, and extends it instead while machines are still joining.
 	tokenTTL  = 15 * time.Minute
 	tokenLook = tokenTTL / 3
 )
@@ -110,7 +110,7 @@ func (l *life) joined() bool {
 	return !slices.ContainsFunc(l.instances(), func(i pool.Instance) bool { return i.State == pool.Pending })
 }
 
-// clean is what the control plane does with tokens that have run out.
+// clean deletes expired tokens, as the control plane does.
 func (l *life) clean() {
 	for _, id := range l.of {
 		if at, there := l.ends(id); there && !at.After(l.now) {
@@ -180,8 +180,8 @@ func (l *life) sound() {
 	}
 }
 
-// happenings are what happens in a life. Each lasts for a while, and ends.
-var happenings = map[string]func(l *life, d time.Duration){
+// lifeEvents are the events of a life, by name. Each lasts for a while, and ends.
+var lifeEvents = map[string]func(l *life, d time.Duration){
 	"quiet":   func(l *life, d time.Duration) { l.run(d, true) },
 	"restart": func(l *life, _ time.Duration) { l.restart(); l.next = l.now },
 	"sizes": func(l *life, d time.Duration) {
@@ -277,7 +277,7 @@ var happenings = map[string]func(l *life, d time.Duration){
 func TestNoTemplateHasATokenThatRanOut(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for name := range happenings {
+	for name := range lifeEvents {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -293,7 +293,7 @@ func TestNoTemplateHasATokenThatRanOut(t *testing.T) {
 				name := names[l.random.IntN(len(names))]
 				d := time.Duration(1+l.random.IntN(60)) * time.Minute
 				l.log = append(l.log, fmt.Sprintf("%s %s for %s", l.now.Sub(start), name, d))
-				happenings[name](l, d)
+				lifeEvents[name](l, d)
 			}
 			change(l.world, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(0)) })
 			l.next = l.now

@@ -30,6 +30,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/policy"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/pool"
 	awspool "github.com/muster-project/muster/providers/aws/awsmachinepool"
 )
@@ -54,9 +56,9 @@ type world struct {
 	now        time.Time
 	// skipModel is the gate of the reconciler that restart makes.
 	skipModel bool
-	// definitions is what it compares the definition of its kind with.
+	// definitions checks the definition of the reconciler's kind.
 	definitions *definitions.Checker
-	// writes are those to both clusters; again is what the last pass asked for.
+	// writes lists the writes to both clusters. again is the requeue delay of the last pass.
 	writes []string
 	again  time.Duration
 	// evictions that are refused, by pod.
@@ -130,7 +132,7 @@ func data() *corev1.Secret {
 		Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}}
 }
 
-// definition is what tells the version of AWSCluster that is read.
+// definition returns the CustomResourceDefinition of AWSCluster, whose label names the version that is read.
 func definition() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 		Name: "awsclusters.infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"}}}
@@ -174,6 +176,8 @@ func (w *world) restart() {
 	w.reconciler = infrapool.New(awspool.Adapter{}, w.account, infrapool.Options{
 		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now },
 		SkipModelReconciliation: w.skipModel, Definitions: w.definitions,
+		Policies: &limiter.Limiter{Policies: &policy.Reader{Client: w.management},
+			Ledger: &limiter.Ledger{Started: func() time.Time { return start }}},
 	})
 }
 

@@ -49,7 +49,7 @@ func newWriter[O Object](c client.Client, kind string) *writer[O] {
 }
 
 // claim writes the owner ID of the pool's cloud objects and what finds them again, and adds the finalizer. It is one write, before the
-// cloud is asked for the first time, and none later.
+// cloud is called for the first time, and none later.
 func (w *writer[O]) claim(ctx context.Context, o O, finalizer string, keep map[string]string, drop []string) error {
 	return w.metadata(ctx, o, func() error {
 		controllerutil.AddFinalizer(o, finalizer)
@@ -151,7 +151,7 @@ func emit(recorder events.EventRecorder, o Object, list []report.Event) {
 }
 
 // write writes what a pass has observed: the fields of the specification that the contract asks for, the size that an external autoscaler
-// gave the group, and the status last. What has not changed is not written, and the status keeps its value while the cloud is not asked
+// gave the group, and the status last. What has not changed is not written, and the status keeps its value while the cloud is not read
 // because of a rate limit.
 func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.Report) error {
 	s, out := p.scope, p.outcome
@@ -171,6 +171,9 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 	announceMachines(r.kind, s, p.machines)
 	fillStatus(s, rep, r.kind.Aliases, r.Now())
 	status.MarkRemoved(out, o.GetCommonStatus().Instances)
+	if out.Seen && !s.deleting() {
+		status.SetRollout(o.GetCommonStatus(), out.Plan, p.facts.input.Desired.Limits.OpensAt, s.settings)
+	}
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
@@ -220,10 +223,10 @@ func withNew(list, others []string) []string {
 	return out
 }
 
-// writesInstances reports whether the lists of instances are what a pass has observed. A pool that is being deleted keeps its last list,
-// which a clean-up of its Nodes needs, and adds what comes meanwhile, whose Nodes would be deleted while they are drained. One whose group
-// was found to belong to another owner keeps it too: its instances are unknown then, and the Nodes of running machines would be taken for
-// orphans.
+// writesInstances reports whether the lists of instances are written from this pass's observation. A pool that is being deleted keeps its
+// last list for the clean-up of its Nodes and adds instances that are launched meanwhile: otherwise their Nodes would be deleted while they
+// are drained. A pool whose group was found to belong to another owner keeps its list too: its instances are unknown then, and the Nodes
+// of running machines would count as orphans.
 func writesInstances[O Object](s scope[O], o pool.Observed) bool {
 	return !s.deleting() && o.OwnershipConflict == nil
 }
@@ -233,7 +236,7 @@ const reasonGroupUnchangeable = "GroupUnchangeable"
 
 // reportGroupName reports that the annotations ask for another name than the group has.
 func reportGroupName(g ownership.GroupName, adopt pool.Adoption, group string, rep *report.Report) {
-	if g.Name == g.Asked {
+	if g.Name == g.Requested {
 		return
 	}
 	annotation, before := ownership.GroupNameAnnotation, fmt.Sprintf("set it to %q again", g.Name)

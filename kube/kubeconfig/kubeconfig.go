@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// RefusedError is a kubeconfig that is not used. Its text names the field and never holds what a Secret holds.
+// RefusedError is returned for a kubeconfig that must not be used. Its text names the field and never contains values of the Secret.
 type RefusedError struct {
 	// Secret holds the kubeconfig.
 	Secret client.ObjectKey
 	// Field is the path in the kubeconfig; empty if it can't be read at all.
 	Field string
-	// Problem is what the field is, and Advice what to write instead.
+	// Problem describes the field's value, Advice the allowed one.
 	Problem, Advice string
 }
 
@@ -62,19 +62,19 @@ func Config(ctx context.Context, secrets client.Reader, cluster client.ObjectKey
 // else decides how a client connects. The rest is left out.
 func reduce(data []byte, from client.ObjectKey) (*clientcmdapi.Config, *RefusedError) {
 	// An error of the parser can hold a part of what it read.
-	given, err := clientcmd.Load(data)
+	config, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, &RefusedError{from, "", "can't be read as a kubeconfig", "write a document of apiVersion v1 and kind Config under key value"}
 	}
-	current, ok := given.Contexts[given.CurrentContext]
+	current, ok := config.Contexts[config.CurrentContext]
 	if !ok {
 		return nil, &RefusedError{from, "current-context", "names no context of the kubeconfig", "name one of contexts[].name"}
 	}
-	cluster, ok := given.Clusters[current.Cluster]
+	cluster, ok := config.Clusters[current.Cluster]
 	if !ok {
 		return nil, &RefusedError{from, "contexts[].context.cluster", "names no cluster of the kubeconfig", "name one of clusters[].name"}
 	}
-	user, ok := given.AuthInfos[current.AuthInfo]
+	user, ok := config.AuthInfos[current.AuthInfo]
 	if !ok {
 		return nil, &RefusedError{from, "contexts[].context.user", "names no user of the kubeconfig", "name one of users[].name"}
 	}

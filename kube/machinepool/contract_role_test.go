@@ -47,7 +47,8 @@ func TestContractsOfSchemas(t *testing.T) {
 	want := map[string]contract.Role{"KubeadmConfig": contract.BootstrapConfig(), "GKEConfig": contract.BootstrapConfig()}
 	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
 		"AzureASOManagedMachinePool",
-		"GCPMachinePool", "GCPManagedMachinePool", "ScalewayManagedMachinePool"} {
+		"GCPMachinePool", "GCPManagedMachinePool", "OCIMachinePool", "OCIManagedMachinePool", "OCIVirtualMachinePool",
+		"ScalewayManagedMachinePool"} {
 		want[kind] = contract.InfraMachinePool()
 	}
 	files, err := fs.Glob(crd.Files, "*.yaml")

@@ -25,7 +25,7 @@ import (
 	kubenodes "github.com/muster-project/muster/kube/nodes"
 )
 
-// feed is where a cache reads a kind from.
+// feed is the source from which a cache reads a kind.
 type feed func(o runtime.Object) (list runtime.Object, changes watch.Interface, err error)
 
 // lister hands a feed to an informer. The changes are watched before the list is read, so that none is lost.

@@ -144,9 +144,9 @@ func TestListedInstancesStay(t *testing.T) {
 	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
 }
 
-// TestNodesOfAnUnconnectableClusterAreGivenUp holds that pools of a cluster without infrastructure are deleted: the ClusterCache never
+// TestNodesOfUnreachableClusterAreGivenUp holds that pools of a cluster without infrastructure are deleted: the ClusterCache never
 // tries to connect to it.
-func TestNodesOfAnUnconnectableClusterAreGivenUp(t *testing.T) {
+func TestNodesOfUnreachableClusterAreGivenUp(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.delete()

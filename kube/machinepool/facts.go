@@ -20,15 +20,15 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// facts are what a pass has observed. They are complete before the first step, and steps get them by value: what a step does or finds out
-// is in progress.
+// facts holds the observations of a pass. They are complete before the first step, and steps get them by value: effects and later findings
+// of a step are in progress.
 type facts struct {
 	now time.Time
 	// cluster is nil if the Cluster that the pool names does not exist.
 	cluster *clusterv1.Cluster
 	// status is the part of the facts that the status is derived from.
 	status status.Facts
-	// bootstrap and infrastructure are what the pool refers to, as it was read. A step may have changed the objects since.
+	// bootstrap and infrastructure are the referenced objects as they were read. A step may have changed the objects since.
 	bootstrap, infrastructure reference.Found
 	// data is the data secret that the bootstrap configuration reports.
 	data reference.BootstrapData

@@ -29,7 +29,7 @@ type gatherer struct {
 	references reference.Reader
 }
 
-// gathering is what gather reads the facts into.
+// gathering collects the facts while gather reads them.
 type gathering struct {
 	facts facts
 	// pool is the pool with the instances that it has to list. It is not written.

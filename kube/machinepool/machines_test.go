@@ -487,7 +487,7 @@ func TestRow30_MachineWritesOfAPassAreLimited(t *testing.T) {
 		objects = append(objects, anInfraMachine(fmt.Sprintf("m%03d", i), ids[i]))
 	}
 	w := newWorld(t, append(objects, withMachines(ids...)))
-	most := 0
+	maximum := 0
 	for range 10 {
 		res := w.pass()
 		written := 0
@@ -496,15 +496,15 @@ func TestRow30_MachineWritesOfAPassAreLimited(t *testing.T) {
 				written++
 			}
 		}
-		most = max(most, written)
+		maximum = max(maximum, written)
 		if res.RequeueAfter == 0 {
 			break
 		}
 		want(t, "next pass", res.RequeueAfter, machinesync.AfterLimit)
 	}
 	want(t, "Machines", len(w.machineNames()), count)
-	if most > machinesync.WriteLimit+1 {
-		t.Errorf("writes of one pass: want at most %d, got %d", machinesync.WriteLimit+1, most)
+	if maximum > machinesync.WriteLimit+1 {
+		t.Errorf("writes of one pass: want at most %d, got %d", machinesync.WriteLimit+1, maximum)
 	}
 	w.settled()
 	for _, name := range w.machineNames() {

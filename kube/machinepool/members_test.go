@@ -60,7 +60,7 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 			t.Errorf("%s: want the Machines %v, got %v, %v", reason, want, names, err)
 		}
 	}
-	// Without the index the fake client rejects a list by the index. That is how the test knows that it was used.
+	// The fake client rejects a list by an index that it lacks, which proves that the reader uses the index.
 	if _, err := (members.Reader{Objects: reference.ObjectReader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(),
 		pool); err == nil {
 		t.Error("want Machines read by the index, got them without one")

@@ -11,22 +11,22 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/status"
 )
 
-// pass is what the steps of one reconciliation get, by value: what was observed, which no step may change (test/imports), and what the
-// steps have done. Packages below this one get values, never the pass.
+// pass is passed by value to the steps of one reconciliation: the facts, which no step may change (test/imports), and the progress that the
+// steps record. Packages below this one get values, never the pass.
 type pass struct {
 	facts facts
 	did   *progress
 }
 
-// progress is what the steps of a pass have done and found out.
+// progress records the effects and findings of the steps of a pass.
 type progress struct {
 	// stored is the pool as it is stored, pool the pool as it has to be; write writes the difference.
 	stored, pool *clusterv1.MachinePool
-	// bootstrap and infrastructure are what the pool refers to, as the steps leave it.
+	// bootstrap and infrastructure are the referenced objects as the steps leave them.
 	bootstrap, infrastructure reference.Found
 	// machines are the Machines as the steps leave them.
 	machines machinesync.Output
-	// outcome is what the status reports of the steps, without what the pool refers to.
+	// outcome is the part of progress that the status reports, without the referenced objects.
 	outcome status.Outcome
 	events  []status.Event
 }

@@ -56,7 +56,7 @@ type Reconciler struct {
 
 	// kinds caches which kinds a pool may refer to.
 	kinds contract.Kinds
-	// watches are what SetupWithManager sets up; without it nothing is watched.
+	// watches is set by SetupWithManager; nothing is watched before.
 	watches watches
 }
 

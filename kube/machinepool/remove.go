@@ -119,8 +119,7 @@ const (
 	defaultNodeDeletion = 10 * time.Second
 	// afterNodes is the time until the deletion of Nodes is retried.
 	afterNodes = 5 * time.Second
-	// unreachableLimit is how long a workload cluster must have been unreachable for its Nodes to be given up even by a pool without a time
-	// limit.
+	// unreachableLimit is the time after which a pool without a time limit, too, gives up the Nodes of an unreachable workload cluster.
 	unreachableLimit = 10 * time.Minute
 )
 

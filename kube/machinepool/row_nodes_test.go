@@ -182,14 +182,14 @@ func TestRow42_MessagesOfLargePoolsAreShort(t *testing.T) {
 	}
 	for w.pass().RequeueAfter > 0 {
 	}
-	told := w.events()
-	want(t, "last event", told[len(told)-1], "Normal SuccessfulSetNodeRefs n000, n001, n002, n003, n004 and 55 more joined; nodes now: 60")
+	events := w.events()
+	want(t, "last event", events[len(events)-1], "Normal SuccessfulSetNodeRefs n000, n001, n002, n003, n004 and 55 more joined; nodes now: 60")
 	for _, c := range w.pool().Status.Conditions {
 		if len(c.Message) > eventSize {
 			t.Errorf("%s: want a short message, got %d bytes", c.Type, len(c.Message))
 		}
 	}
-	for _, e := range told {
+	for _, e := range events {
 		if len(e) > eventSize {
 			t.Errorf("want a short event, got %d bytes: %.80s", len(e), e)
 		}
@@ -197,8 +197,8 @@ func TestRow42_MessagesOfLargePoolsAreShort(t *testing.T) {
 }
 
 // reads counts lists of the workload cluster and the Nodes that they return.
-func (w *world) reads() (lists, given *int) {
-	lists, given = new(int), new(int)
+func (w *world) reads() (lists, returned *int) {
+	lists, returned = new(int), new(int)
 	w.wl = interceptor.NewClient(w.wl, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
 		opts ...client.ListOption) error {
 		if (&client.ListOptions{}).ApplyOptions(opts).FieldSelector == nil {
@@ -207,12 +207,12 @@ func (w *world) reads() (lists, given *int) {
 		err := c.List(ctx, list, opts...)
 		*lists++
 		if nodes, ok := list.(*corev1.NodeList); ok {
-			*given += len(nodes.Items)
+			*returned += len(nodes.Items)
 		}
 		return err
 	}})
 	w.connect()
-	return lists, given
+	return lists, returned
 }
 
 // TestRow43_NodesAreReadByIndex holds that a pass reads only its own Nodes, each once.
@@ -222,10 +222,10 @@ func TestRow43_NodesAreReadByIndex(t *testing.T) {
 	for i := range 20 {
 		w.node(fmt.Sprintf("other-%d", i), fmt.Sprintf("aws:///zone-a/i-other-%d", i), true)
 	}
-	lists, given := w.reads()
+	lists, returned := w.reads()
 	w.pass()
 	want(t, "lists: one for each instance, one for what the pool has claimed", *lists, 3)
-	want(t, "nodes given", *given, 4)
+	want(t, "nodes given", *returned, 4)
 }
 
 // TestDefectPerf_CostDependsOnThePoolOnly holds that a pass reads as much in a small cluster as in a large one.
@@ -237,15 +237,15 @@ func TestDefectPerf_CostDependsOnThePoolOnly(t *testing.T) {
 		for i := range others {
 			w.node(fmt.Sprintf("other-%d", i), fmt.Sprintf("aws:///zone-a/i-other-%d", i), true)
 		}
-		lists, given := w.reads()
+		lists, returned := w.reads()
 		w.pass()
-		cost[others] = fmt.Sprintf("%d lists of %d nodes", *lists, *given)
+		cost[others] = fmt.Sprintf("%d lists of %d nodes", *lists, *returned)
 	}
 	want(t, "cost among 100 nodes", cost[100], cost[1])
 }
 
-// TestRow44_CountsWithoutMachines holds that ready and available are counted by Nodes, that up to date is what the infrastructure object
-// reports, and versions what kubelets run.
+// TestRow44_CountsWithoutMachines holds that ready and available are counted by Nodes, that the infrastructure object reports the count of
+// up-to-date machines, and that versions are those of kubelets.
 func TestRow44_CountsWithoutMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(5), aConfig(), anInfra(id1, id2, id3)})

@@ -30,12 +30,12 @@ func TestVersionSkewIsReported(t *testing.T) {
 		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group,
 			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
 	w.node("n1", "aws:///a/i-1", true)
-	said := func() (*metav1.Condition, ctrl.Result) {
+	compared := func() (*metav1.Condition, ctrl.Result) {
 		w.pass()
 		result := w.pass()
 		return conditions.Get(w.pool(), clusterv1.MachinesUpToDateCondition), result
 	}
-	c, result := said()
+	c, result := compared()
 	if want := "spec.template.spec.version: v1.36.0 is newer than v1.35.9, which TestControlPlane plane asks " +
 		"for"; c.Status != metav1.ConditionTrue || !strings.HasPrefix(c.Message, want) {
 		t.Errorf("newer than the control plane: want it reported with the state of the machines, %q, got %+v", want, c)
@@ -51,13 +51,13 @@ func TestVersionSkewIsReported(t *testing.T) {
 	if err := w.mgmt.Update(t.Context(), plane); err != nil {
 		t.Fatal(err)
 	}
-	if c, _ := said(); c.Message != "" {
+	if c, _ := compared(); c.Message != "" {
 		t.Errorf("the control plane was upgraded: want nothing reported, got %+v", c)
 	}
 	if err := w.mgmt.Delete(t.Context(), plane); err != nil {
 		t.Fatal(err)
 	}
-	if c, _ := said(); c.Status != metav1.ConditionTrue || c.Message != "" {
+	if c, _ := compared(); c.Status != metav1.ConditionTrue || c.Message != "" {
 		t.Errorf("a deleted control plane has no version: want nothing reported, got %+v", c)
 	}
 }

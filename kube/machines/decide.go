@@ -8,10 +8,10 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Verb is what is done to one object.
+// Verb names an operation on one object.
 type Verb string
 
-// The closed set of what is done.
+// The closed set of verbs.
 const (
 	// Create makes the infrastructure machine of an instance.
 	Create Verb = "Create"
@@ -42,7 +42,7 @@ type Action struct {
 	Cause    pool.Cause
 }
 
-// Input are what Decide works from.
+// Input holds the facts from which Decide derives the actions.
 type Input struct {
 	// On is true if the pool has Machines, Announced if its status announces them: the core controller creates Machines as long as it does.
 	On, Announced bool
@@ -60,12 +60,12 @@ type Input struct {
 	// ExternalStandby are the provider IDs of instances that a third party has put into standby: their machines stay as they are.
 	ExternalStandby []string
 	Known           Index
-	// NameOf is the name of what stands for an instance.
+	// NameOf returns the name of the infrastructure machine of an instance.
 	NameOf func(i pool.Instance) string
 	Now    time.Time
 }
 
-// shownWithin is for how long after an instance was first seen a look at the cloud may not show it once more: reads are eventually
+// shownWithin is the time after its first observation during which a read may still miss an instance: reads are eventually
 // consistent, and one that is behind knows nothing of it. A Machine's deletion can't be taken back, and takes the instance along.
 const shownWithin = 30 * time.Second
 
@@ -134,7 +134,7 @@ func (f Input) lent() map[string]bool {
 	return lent
 }
 
-// Decide says what is to be done about the machines of a pool. It is pure; doing it twice does no harm.
+// Decide returns the actions on the machines of a pool. It is pure, and repeated actions do no harm.
 func Decide(f Input) []Action {
 	seen, lent := f.seen(), f.lent()
 	var out []Action
@@ -205,7 +205,7 @@ func (f Input) names() (taken map[string]bool, paused map[string]*Infra) {
 	return taken, paused
 }
 
-// decide is what is done about one infrastructure machine, whose instance is nil when it was not seen.
+// decide returns the action for one infrastructure machine; nil if there is none. seen is nil if the instance was not observed.
 func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 	switch {
 	case i.paused():
@@ -226,7 +226,7 @@ func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 	return &Action{Do: Update, Infra: i, Instance: seen}
 }
 
-// known reports whether it is known what has become of the instance of an infrastructure machine, which is nil when it was not seen.
+// known reports whether the state of an infrastructure machine's instance is certain. seen is nil if the instance was not observed.
 func (f Input) known(i *Infra, seen *pool.Instance) bool {
 	return (f.Trusted || f.Lost && i.goes()) && (seen != nil || !f.young(i))
 }
@@ -255,7 +255,7 @@ func (f Input) releasedOutside(i *Infra) bool {
 	return i.drainSkipped() || !i.Machine.Deleting && !f.Deleting
 }
 
-// abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.
+// abandon returns the action for an infrastructure machine that is being deleted without an owner while its instance serves.
 func abandon(i *Infra) *Action {
 	if !i.Finalized {
 		return nil
@@ -263,8 +263,8 @@ func abandon(i *Infra) *Action {
 	return &Action{Do: ReleaseAbandoned, Infra: i}
 }
 
-// leaving is what is done about an infrastructure machine whose instance the cloud takes: its Machine goes, and no other is made of
-// it any more, to be deleted again.
+// leaving returns the action for an infrastructure machine whose instance the cloud terminates: its Machine is deleted. No other Machine
+// is created for it, because it would be deleted at once.
 func leaving(i *Infra, seen *pool.Instance) *Action {
 	switch {
 	case i.Machine == nil:

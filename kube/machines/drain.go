@@ -76,7 +76,8 @@ func (i Infra) releasedAt() time.Time {
 	return i.Object.GetDeletionTimestamp().Time
 }
 
-// deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.
+// deletingReason returns the reason of the Machine's condition Deleting, which tells the stage of its deletion; empty if the condition is
+// not true.
 func (m *Machine) deletingReason() string {
 	if c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition); c != nil &&
 		c.Status == metav1.ConditionTrue {

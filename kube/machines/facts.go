@@ -32,7 +32,7 @@ const (
 	InstanceUIDAnnotation = "muster.dev/instance-uid"
 )
 
-// Machine is what is known about one Machine of the pool.
+// Machine describes one Machine of the pool.
 type Machine struct {
 	Object *clusterv1.Machine
 	// Infra is the name of its infrastructure machine.
@@ -47,7 +47,7 @@ type Machine struct {
 	Marked bool
 }
 
-// Infra is what is known about one infrastructure machine of the pool.
+// Infra describes one infrastructure machine of the pool.
 type Infra struct {
 	Object client.Object
 	// Key is the provider key of its instance, empty when it names none.
@@ -136,11 +136,11 @@ func detached(o client.Object) bool {
 	return ok
 }
 
-// Consequences is what follows from the machines for instances, by provider key, for the decision about the pool.
+// Consequences holds, by provider key, the effects of the machines on the decision about their instances.
 type Consequences struct {
 	// Marked instances go before others.
 	Marked map[string]bool
-	// DeletionRequested instances were asked to go by name, with the reason.
+	// DeletionRequested instances are to be removed by name, with the reason.
 	DeletionRequested map[string]pool.Cause
 	// Guards have to let instances go first.
 	Guards map[string]pool.Guard
@@ -279,10 +279,10 @@ func (m *Machine) pausedText() string {
 	return fmt.Sprintf("Machine %s, which has the annotation %s", m.Object.Name, clusterv1.PausedAnnotation)
 }
 
-// times are what messages of cluster-api say about when something began.
+// times matches the start times in messages of Cluster API.
 var times = regexp.MustCompile(` ?\((started at|since) [^)]*\)`)
 
-// waitsLimit bounds what is reported of one Machine.
+// waitsLimit bounds the number of lines that are reported of one Machine.
 const waitsLimit = 3
 
 // waits returns what keeps the Machine's deletion from going on. A pod that terminates is progress, until the drain has taken longDrain.
@@ -290,15 +290,15 @@ func (m *Machine) waits(now time.Time) []string {
 	if m.Paused {
 		return []string{m.pausedText()}
 	}
-	said := lines(m.Object)
+	messages := lines(m.Object)
 	if d := m.Object.Status.Deletion; d == nil || d.NodeDrainStartTime.IsZero() || now.Sub(d.NodeDrainStartTime.Time) < longDrain {
-		said = slices.DeleteFunc(said, progresses)
+		messages = slices.DeleteFunc(messages, progresses)
 	}
-	return bounded(m.Object, said)
+	return bounded(m.Object, messages)
 }
 
-// longDrain is how long a drain may take before pods that still terminate are reported as what keeps it: the controller of Machines
-// reports a deletion as delayed after the same time.
+// longDrain is the duration of a drain after which terminating pods are reported as its obstacle. The controller of Machines reports a
+// deletion as delayed after the same time.
 const longDrain = 15 * time.Minute
 
 // progresses reports whether a line of the Machine's condition Deleting reports only that evicted pods terminate, or what follows then.
@@ -321,11 +321,11 @@ func lines(m *clusterv1.Machine) []string {
 		return []string{fmt.Sprintf("Machine %s: %s", m.Name, times.ReplaceAllString(c.Message, ""))}
 	}
 	var out []string
-	said := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
-	if len(said) > 1 {
-		said = said[1:]
+	messages := strings.Split(times.ReplaceAllString(c.Message, ""), "\n")
+	if len(messages) > 1 {
+		messages = messages[1:]
 	}
-	for _, line := range said {
+	for _, line := range messages {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "* ")); line != "" {
 			out = append(out, line)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Kind is what holds for every infrastructure machine of one kind.
+// Kind describes one kind of infrastructure machines.
 type Kind struct {
 	// GroupVersion and Name of the kind, for example AWSMachine.
 	GroupVersion schema.GroupVersion
@@ -33,7 +33,7 @@ type Kind struct {
 	// NameOf returns the name of the infrastructure machine of an instance, by the name of the pool's infrastructure object; nil is Name with
 	// the name of the MachinePool. It is the same for the same instance in every process.
 	NameOf func(poolName string, i pool.Instance) string
-	// Labels returns the labels of objects of a cluster and a pool beside those of the contract; nil is none.
+	// Labels returns the labels of objects of a cluster and a pool in addition to those of the contract; nil is none.
 	Labels func(cluster, poolName string) map[string]string
 	// HoldsPool is true if the infrastructure object of a pool is not deleted before its machines when a user deletes it in the foreground.
 	HoldsPool bool
@@ -41,7 +41,7 @@ type Kind struct {
 	// never. An instance with such an ID is part of its group: it never runs outside of it, and is gone when the group is.
 	ReusesID func(providerID string) bool
 	// Places is true if a group repairs an instance by another one with the same provider ID and Node name. The objects stand for the place
-	// then: they stay when its instance is taken, and what was asked of them holds for whichever instance is there.
+	// then: they stay when its instance is taken, and what was requested of them holds for whichever instance is there.
 	Places bool
 	// ProviderID returns the provider ID in the specification of an object.
 	ProviderID func(o client.Object) string
@@ -86,9 +86,9 @@ type Seen struct {
 }
 
 const (
-	// nameLimit is what a label's value may hold: names of Machines become values of labels.
+	// nameLimit is the maximum length of a label's value: names of Machines become values of labels.
 	nameLimit = validation.LabelValueMaxLength
-	// hashed is how many letters of a hash replace what does not fit into a name.
+	// hashed is the length of the hash that replaces the end of a name that is too long.
 	hashed = 10
 	// idLimit bounds the part of a name that an instance's ID takes.
 	idLimit = 32

@@ -61,15 +61,15 @@ func joinPartial(s pool.Step, failed []error) error {
 	return &engine.PartialError{Failed: targets, Err: err}
 }
 
-// asked is a Machine that is to be deleted, and why.
-type asked struct {
+// deletionRequest is a Machine to delete, and the reason.
+type deletionRequest struct {
 	machine *Machine
 	target  pool.InstanceRef
 }
 
-// split parts the targets of a drain: those that have no guard, and the Machines that are to be deleted for the others. An
-// error tells of one that is to be left alone.
-func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) {
+// split divides the targets of a drain into those without a guard, and the Machines to delete for the others. An error names a Machine that
+// must not be touched.
+func (n Nodes) split(s pool.Step) (rest pool.Step, ask []deletionRequest, failed []error) {
 	machines, uids := map[string]*Machine{}, map[string]string{}
 	for _, i := range n.Known.Infras {
 		machines[i.Key], uids[i.Key] = i.Machine, i.UID
@@ -94,7 +94,7 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 			failed = append(failed, &engine.PartialError{Failed: map[string]bool{t.ID: true},
 				Err: fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText())})
 		default:
-			ask = append(ask, asked{m, t})
+			ask = append(ask, deletionRequest{m, t})
 		}
 	}
 	return rest, ask, failed
@@ -117,7 +117,7 @@ func notHandedOn(t pool.InstanceRef, m *Machine) error {
 }
 
 // delete deletes Machines, if the cache knows of all that are being deleted already.
-func (n Nodes) delete(ctx context.Context, list []asked) error {
+func (n Nodes) delete(ctx context.Context, list []deletionRequest) error {
 	if err := n.Doer.current(ctx, n.Known.deleting()); err != nil {
 		return conflictOf(err)
 	}

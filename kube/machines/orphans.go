@@ -22,7 +22,7 @@ const (
 	eventReclaimed = "MachineReclaimed"
 	// eventReleased is the reason of the event when the finalizer is removed from a deleted infrastructure machine without an owner.
 	eventReleased = "MachineReleased"
-	// poolSuffix is how the names of all kinds of pools end.
+	// poolSuffix ends the names of all kinds of pools.
 	poolSuffix = "MachinePool"
 )
 
@@ -101,10 +101,10 @@ func (d *Doer) taken(ctx context.Context, o client.Object, i pool.Instance) erro
 	id := d.Kind.ProviderID(other)
 	switch owner := OwnerElsewhere(other, d.Owner); {
 	case owner != nil:
-		d.conflict(other, i, fmt.Sprintf("is owned by %s %s", owner.Kind, owner.Name), notOurs)
+		d.conflict(other, i, fmt.Sprintf("is owned by %s %s", owner.Kind, owner.Name), adviceForeign)
 		return nil
 	case cloud.ProviderKey(id) != cloud.ProviderKey(i.ProviderID):
-		d.conflict(other, i, "has the provider ID "+id, notOurs)
+		d.conflict(other, i, "has the provider ID "+id, adviceForeign)
 		return nil
 	}
 	was := other.DeepCopyObject().(client.Object)
@@ -122,10 +122,10 @@ func (d *Doer) taken(ctx context.Context, o client.Object, i pool.Instance) erro
 	return nil
 }
 
-// notOurs is what a user does about an object that is not the pool's.
-const notOurs = "delete it or change its owner"
+// adviceForeign advises the user about an object that belongs to another owner.
+const adviceForeign = "delete it or change its owner"
 
-// conflict notes that an object keeps an instance from having its infrastructure machine, and what the user does about it.
+// conflict records an object that prevents the creation of an instance's infrastructure machine, and the advice for the user.
 func (d *Doer) conflict(o client.Object, i pool.Instance, fact, next string) {
 	d.Conflicts = append(d.Conflicts, fmt.Sprintf("%s %s, and has the name of the object for instance %s of %s %s: %s",
 		d.named(o), fact, i.ID, d.PoolKind, d.Pool.GetName(), next))

@@ -43,7 +43,7 @@ func (d *Doer) reportDeleted(m *clusterv1.Machine, cause pool.Cause) {
 }
 
 // current returns an error unless the cache shows all Machines of the pool that are being deleted. A deletion cannot be taken back: without
-// knowing of the last one, another would be selected beside it.
+// knowing of the last one, another would be selected in addition.
 func (d *Doer) current(ctx context.Context, known map[types.UID]bool) error {
 	if d.Live == nil {
 		return nil

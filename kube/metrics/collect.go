@@ -44,7 +44,7 @@ func (p *Pools) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (s sight) collect(ch chan<- prometheus.Metric, of Pool) {
+func (s sample) collect(ch chan<- prometheus.Metric, of Pool) {
 	say := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value,
 			append([]string{of.Kind, of.Namespace, s.cluster, of.Name}, labels...)...)

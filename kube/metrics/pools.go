@@ -32,16 +32,42 @@ type Pass struct {
 // use.
 type Pools struct {
 	mu   sync.Mutex
-	seen map[Pool]sight
+	seen map[Pool]sample
 	// ended are the drains that have been counted, by instance, with the time at which each began: the removal of a machine that its cloud
 	// holds until it is released takes two steps.
 	ended map[Pool]map[string]time.Time
 	// drains is the duration of drains that have ended.
 	drains *prometheus.HistogramVec
+	// followers are called with what is observed.
+	followers []Follower
 }
 
-// sight is what is exposed of one pool.
-type sight struct {
+// Follower hears of every pass, and of every pool that is not reconciled any more. Its functions must be quick, and safe for concurrent
+// use.
+type Follower struct {
+	Observe func(Pass)
+	Forget  func(Pool)
+}
+
+// Follow has a follower hear of everything from now on.
+func (p *Pools) Follow(f Follower) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.followers = append(p.followers, f)
+}
+
+// following returns the followers, to be called without the lock.
+func (p *Pools) following() []Follower {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.followers
+}
+
+// sample holds the values that are exposed for one pool.
+type sample struct {
 	cluster            string
 	observed           bool
 	states             map[string]int
@@ -63,7 +89,7 @@ const (
 
 // NewPools returns registered Pools.
 func NewPools(r prometheus.Registerer) (*Pools, error) {
-	p := &Pools{seen: map[Pool]sight{}, ended: map[Pool]map[string]time.Time{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	p := &Pools{seen: map[Pool]sample{}, ended: map[Pool]map[string]time.Time{}, drains: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "drain_duration_seconds", Buckets: drainBuckets,
 		Help: "Duration of drains of nodes by kind of pool and outcome: drained, cut_short (the machine was removed with pods or volumes " +
 			"left, after its timeout) or taken_back (the machine stays).",
@@ -82,6 +108,9 @@ func (p *Pools) Observe(pass Pass) {
 	if p == nil {
 		return
 	}
+	for _, f := range p.following() {
+		f.Observe(pass)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count(pass)
@@ -90,13 +119,16 @@ func (p *Pools) Observe(pass Pass) {
 		p.seen[pass.Pool] = before
 		return
 	}
-	p.seen[pass.Pool] = sightOf(pass)
+	p.seen[pass.Pool] = sampleOf(pass)
 }
 
 // Forget drops a pool that is deleted or no longer reconciled.
 func (p *Pools) Forget(gone Pool) {
 	if p == nil {
 		return
+	}
+	for _, f := range p.following() {
+		f.Forget(gone)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,8 +181,8 @@ func ending(k pool.StepKind, node *pool.Node) string {
 	}
 }
 
-func sightOf(pass Pass) sight {
-	s := sight{cluster: pass.Cluster, observed: pass.Outcome.Seen, tokensEnd: pass.TokensEnd}
+func sampleOf(pass Pass) sample {
+	s := sample{cluster: pass.Cluster, observed: pass.Outcome.Seen, tokensEnd: pass.TokensEnd}
 	if !s.observed {
 		return s
 	}

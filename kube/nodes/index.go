@@ -25,7 +25,7 @@ const (
 // OwnerKindMachinePool is the value of the annotation cluster.x-k8s.io/owner-kind on Nodes of pools.
 const OwnerKindMachinePool = "MachinePool"
 
-// ProviderKeyIndex and OwnerIndex are what a ClusterCache needs among its Indexes for this package to work.
+// ProviderKeyIndex and OwnerIndex must be among the Indexes of a ClusterCache for this package to work.
 var (
 	ProviderKeyIndex = clustercache.CacheOptionsIndex{Object: &corev1.Node{}, Field: ProviderKeyField, ExtractValue: nodeKeys}
 	OwnerIndex       = clustercache.CacheOptionsIndex{Object: &corev1.Node{}, Field: OwnerField, ExtractValue: nodeOwners}

@@ -13,9 +13,9 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// ByProviderKeys are the Nodes that have one of the given provider keys, by key. A key without a Node is left out; of
-// several Nodes with one key the youngest counts, for an older one is what a machine left behind that registered again.
-// The Nodes are shared with the cache and must not be changed. One indexed look-up is made per key.
+// ByProviderKeys returns the Nodes with the given provider keys, by key. A key without a Node is left out. Of several Nodes with one key
+// the youngest is returned: a machine that registers again leaves its older Node behind. The Nodes are shared with the cache and must not
+// be changed. One indexed look-up is made per key.
 func ByProviderKeys(ctx context.Context, r client.Reader, keys []string) (map[string]*corev1.Node, error) {
 	found := make(map[string]*corev1.Node, len(keys))
 	for _, key := range keys {
@@ -36,9 +36,9 @@ func ByProviderKeys(ctx context.Context, r client.Reader, keys []string) (map[st
 // nodesPerPage bounds one page of a list of all nodes.
 const nodesPerPage = 500
 
-// AskProviderKeys is ByProviderKeys with the Nodes read from the API server itself, page by page: all of them, for a provider
+// LiveByProviderKeys is ByProviderKeys with the Nodes read from the API server itself, page by page: all of them, for a provider
 // ID is no field to select by. It is for the moment before something happens that a cache which is behind must not decide.
-func AskProviderKeys(ctx context.Context, live client.Reader, keys []string) (map[string]*corev1.Node, error) {
+func LiveByProviderKeys(ctx context.Context, live client.Reader, keys []string) (map[string]*corev1.Node, error) {
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		wanted[key] = key != ""
@@ -84,7 +84,7 @@ func youngest(list []corev1.Node) *corev1.Node {
 	return best
 }
 
-// younger is the Node that counts of two which one key leads to; the first may be nil. Two of one age are told apart by
+// younger returns the Node that counts of two with the same key; the first may be nil. Two of one age are distinguished by
 // name, so that all pick the same.
 func younger(a, b *corev1.Node) *corev1.Node {
 	if a == nil || a.CreationTimestamp.Before(&b.CreationTimestamp) || (a.CreationTimestamp.Equal(&b.CreationTimestamp) && b.Name > a.Name) {
@@ -93,7 +93,7 @@ func younger(a, b *corev1.Node) *corev1.Node {
 	return a
 }
 
-// toBeDeletedTaint is what the cluster-autoscaler puts on a node that it is about to remove. The taint of mere candidates is another.
+// toBeDeletedTaint marks a node that the cluster-autoscaler is about to remove. Mere candidates have another taint.
 const toBeDeletedTaint = "ToBeDeletedByClusterAutoscaler"
 
 // Marked reports whether a Node is marked to go before others: by a user, with the annotation cluster.x-k8s.io/delete-machine, or by the
@@ -105,8 +105,19 @@ func Marked(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == toBeDeletedTaint })
 }
 
-// Ready reports whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports
-// none is not ready since it was made.
+// HoldAnnotation on a Node keeps its machine from being replaced while it serves: empty without an end, else until a time (RFC 3339). A
+// value that is neither counts as one without an end.
+const HoldAnnotation = "muster.dev/hold"
+
+// Held reports whether a user keeps the machine of a Node, and until when; zero is without an end.
+func Held(node *corev1.Node) (held bool, until time.Time) {
+	value, held := node.Annotations[HoldAnnotation]
+	until, _ = time.Parse(time.RFC3339, value)
+	return held, until
+}
+
+// Ready reports whether a Node's Ready condition is true, and the time of the condition's last transition. A Node without the condition is
+// not ready since its creation.
 func Ready(node *corev1.Node) (bool, time.Time) {
 	for i := range node.Status.Conditions {
 		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {

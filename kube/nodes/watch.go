@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// WatchOptions say who is told about the Nodes of a workload cluster.
+// WatchOptions configures a watch of the Nodes of a workload cluster.
 type WatchOptions struct {
 	// Name of the watch, unique among all watches on one cluster.
 	Name string
@@ -27,7 +27,7 @@ type WatchOptions struct {
 	Controller clustercache.SourceWatcher[ctrl.Request]
 	// Reader of the management cluster, with the index of AddIndexes.
 	Reader client.Reader
-	// Requests are what a change of a Node of the given pool wakes; nil wakes the MachinePool itself.
+	// Requests returns the requests to enqueue when a Node of the pool changes; nil enqueues the MachinePool itself.
 	Requests func(pool *clusterv1.MachinePool) []ctrl.Request
 }
 

@@ -24,9 +24,9 @@ var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: 
 
 // server answers reviews: it grants the verbs that it has, or fails.
 type server struct {
-	grants []string
-	fails  error
-	asked  int
+	grants  []string
+	fails   error
+	reviews int
 }
 
 func (s *server) client(t *testing.T) client.Client {
@@ -39,7 +39,7 @@ func (s *server) client(t *testing.T) client.Client {
 	mapper.Add(widget, meta.RESTScopeNamespace)
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
-			s.asked++
+			s.reviews++
 			review := o.(*authorizationv1.SelfSubjectAccessReview)
 			review.Status.Allowed = slices.Contains(s.grants, review.Spec.ResourceAttributes.Verb) &&
 				review.Spec.ResourceAttributes.Resource == "widgets"
@@ -56,15 +56,15 @@ func TestMayWatch(t *testing.T) {
 		server server
 		want   error
 		text   string
-		// asked is how many reviews two calls within a second take, later how many a call takes a minute after.
-		asked, later int
+		// reviews counts the reviews of two calls within a second, later those of a call a minute after.
+		reviews, later int
 	}{
-		{why: "both rights are there, and are remembered", server: server{grants: []string{"list", "watch"}}, asked: 2, later: 2},
+		{why: "both rights are there, and are remembered", server: server{grants: []string{"list", "watch"}}, reviews: 2, later: 2},
 		{why: "a list alone fills no cache", server: server{grants: []string{"list"}}, want: access.ErrForbidden,
-			text: "widgets of API group example.com", asked: 2, later: 4},
-		{why: "a refusal is remembered for a shorter time", server: server{}, want: access.ErrForbidden, text: "aggregate-to-manager", asked: 1,
+			text: "widgets of API group example.com", reviews: 2, later: 4},
+		{why: "a refusal is remembered for a shorter time", server: server{}, want: access.ErrForbidden, text: "aggregate-to-manager", reviews: 1,
 			later: 2},
-		{why: "a failed review is neither", server: server{fails: broken}, want: broken, text: "ask whether widgets may be read", asked: 2,
+		{why: "a failed review is neither", server: server{fails: broken}, want: broken, text: "ask whether widgets may be read", reviews: 2,
 			later: 3},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -77,13 +77,13 @@ func TestMayWatch(t *testing.T) {
 					t.Errorf("want %v with %q, got %v", c.want, c.text, err)
 				}
 			}
-			if c.server.asked != c.asked {
-				t.Errorf("want %d reviews, got %d", c.asked, c.server.asked)
+			if c.server.reviews != c.reviews {
+				t.Errorf("want %d reviews, got %d", c.reviews, c.server.reviews)
 			}
 			now = now.Add(time.Minute)
 			_ = r.MayWatch(t.Context(), widget, "")
-			if c.server.asked != c.later {
-				t.Errorf("a minute later: want %d reviews, got %d", c.later, c.server.asked)
+			if c.server.reviews != c.later {
+				t.Errorf("a minute later: want %d reviews, got %d", c.later, c.server.reviews)
 			}
 		})
 	}

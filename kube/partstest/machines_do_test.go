@@ -310,7 +310,7 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 	}
 	w := newWorld(t, objects, list)
 	known := machines.BuildIndex(kind, "u-p", objects, w.list())
-	n := machines.Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+	n := machines.Nodes{Nodes: &recordingNodes{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 	if err := n.Start(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
 		w.doer.Live = w.client
 		known := machines.BuildIndex(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
-		n := machines.Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+		n := machines.Nodes{Nodes: &recordingNodes{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
 			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// hashed is what replaces a text that does not fit into a name. It lasts on objects.
+// hashed returns the hash that replaces a text that is too long for a name. It lasts on objects.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:10]
@@ -407,19 +407,19 @@ func TestMachinesOfOthersAreNotThePools(t *testing.T) {
 	}
 }
 
-// plain are the nodes of a workload cluster that note what they are asked for.
-type plain struct {
+// recordingNodes records the steps that are started on the nodes of a workload cluster.
+type recordingNodes struct {
 	engine.Nodes
-	asked []string
-	err   error
+	started []string
+	err     error
 }
 
-func (p *plain) Start(_ context.Context, s pool.Step) error {
+func (p *recordingNodes) Start(_ context.Context, s pool.Step) error {
 	text := string(s.Kind)
 	for _, t := range s.Targets {
 		text += " " + t.ID
 	}
-	p.asked = append(p.asked, text)
+	p.started = append(p.started, text)
 	return p.err
 }
 
@@ -476,14 +476,14 @@ func TestEndingInstancesOfPlaces(t *testing.T) {
 		objects := []client.Object{infra("i-1")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1")})
 		w.doer.Kind.Places = c.places
-		known, nodes := machines.BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &plain{}
+		known, nodes := machines.BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &recordingNodes{}
 		n := machines.Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(w.doer.Kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain,
 			Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1", Ending: c.ending}}})
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 		}
-		if diff := cmp.Diff([][]string{c.drained, c.deleted}, [][]string{nodes.asked, w.deletedMachines()}); diff != "" {
+		if diff := cmp.Diff([][]string{c.drained, c.deleted}, [][]string{nodes.started, w.deletedMachines()}); diff != "" {
 			t.Errorf("%s: drained and deleted (-want +got):\n%s", c.reason, diff)
 		}
 	}
@@ -502,7 +502,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		kind    pool.StepKind
 		away    bool
 		targets []string
-		plain   []string
+		started []string
 		deleted []string
 		err     string
 	}{
@@ -529,7 +529,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing),
 				machine("i-6"), machine("i-7", machineGoing, machineHeld)}
 			w := newWorld(t, objects, list)
-			nodes := &plain{}
+			nodes := &recordingNodes{}
 			if tc.away {
 				nodes.err = errAway
 			}
@@ -544,7 +544,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("%s: want error %q, got %v", tc.reason, tc.err, err)
 			}
-			if diff := cmp.Diff(tc.plain, nodes.asked); diff != "" {
+			if diff := cmp.Diff(tc.started, nodes.started); diff != "" {
 				t.Errorf("%s: nodes (-want +got):\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.deleted, w.deletedMachines()); diff != "" {

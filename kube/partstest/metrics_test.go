@@ -39,8 +39,8 @@ func newPools(t *testing.T) (*prometheus.Registry, *metrics.Pools) {
 	return r, p
 }
 
-// told returns the samples that are not zero, by name and the labels that differ.
-func told(t *testing.T, r prometheus.Gatherer) []string {
+// samples returns the samples that are not zero, by name and the labels that differ.
+func samples(t *testing.T, r prometheus.Gatherer) []string {
 	t.Helper()
 	families, err := r.Gather()
 	if err != nil {
@@ -128,11 +128,11 @@ func TestMetricsOfAPass(t *testing.T) {
 			pass.Pool, pass.Cluster, pass.Now = observedPool, "c", observedAt
 			p.Observe(pass)
 		}
-		if diff := cmp.Diff(c.want, told(t, r)); diff != "" {
+		if diff := cmp.Diff(c.want, samples(t, r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
 		p.Forget(observedPool)
-		if got := told(t, r); got != nil {
+		if got := samples(t, r); got != nil {
 			t.Errorf("%s: want nothing of a pool that is gone, got %v", c.reason, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestMetricsOfDrains(t *testing.T) {
 			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.InstanceRef{{ID: "1"}, {ID: "gone meanwhile"}}}},
 		}})
 		p.Forget(observedPool)
-		if got := strings.Join(told(t, r), " "); got != c.want {
+		if got := strings.Join(samples(t, r), " "); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
 		}
 	}
@@ -190,7 +190,7 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	}
 	sum := func(reason, want string) {
 		t.Helper()
-		if got := told(t, r); got[0] != want {
+		if got := samples(t, r); got[0] != want {
 			t.Errorf("%s: want %q, got %q", reason, want, got[0])
 		}
 	}
@@ -240,14 +240,14 @@ func TestMetricsOfMachinePools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := told(t, r); got != nil {
+	if got := samples(t, r); got != nil {
 		t.Errorf("want nothing before a manager leads, got %v", got)
 	}
 	stop := m.Serve(c)
 	want := []string{"machinepool_available_replicas 1", "machinepool_current_replicas 4", "machinepool_desired_replicas 3",
 		"machinepool_desired_replicas{unknown} 3",
 		"machinepool_ready_replicas 2", "machinepools{Pending} 1", "machinepools{Running} 1"}
-	if diff := cmp.Diff(want, told(t, r)); diff != "" {
+	if diff := cmp.Diff(want, samples(t, r)); diff != "" {
 		t.Errorf("what is told (-want +got):\n%s", diff)
 	}
 	const phases = 10
@@ -256,12 +256,12 @@ func TestMetricsOfMachinePools(t *testing.T) {
 		t.Errorf("want a zero that is known, and every phase, told: got %d samples, error %v", n, err)
 	}
 	broken = true
-	if got := told(t, r); got != nil {
+	if got := samples(t, r); got != nil {
 		t.Errorf("want nothing of a cache that can't be read, got %v", got)
 	}
 	broken = false
 	stop()
-	if got := told(t, r); got != nil {
+	if got := samples(t, r); got != nil {
 		t.Errorf("want nothing of a manager that no longer leads, got %v", got)
 	}
 }

@@ -79,7 +79,7 @@ func TestByProviderKeys(t *testing.T) {
 
 // What is asked of the API server is picked as what is asked of the index: page by page, of several the youngest, and of
 // twins both ways the same.
-func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
+func TestLiveByProviderKeysPicksAsTheIndexDoes(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{
 		node("young", "aws:///zone-a/i-1", time.Minute), node("old", "aws:////i-1", time.Hour),
@@ -88,7 +88,7 @@ func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
 	}
 	c := builder(t).WithObjects(objects...).Build()
 	keys := nodes.Keys([]string{"aws:///i-1", "aws:///i-2", "aws:///i-3"})
-	live, err := nodes.AskProviderKeys(t.Context(), c, append(keys, ""))
+	live, err := nodes.LiveByProviderKeys(t.Context(), c, append(keys, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,31 +106,31 @@ func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
 	}
 }
 
-// nodesPerPage is how many Nodes a page of a list has at most.
+// nodesPerPage is the size of a page of a list of Nodes.
 const nodesPerPage = 500
 
 // Pages of a list are all read.
-func TestAskProviderKeysReadsEveryPage(t *testing.T) {
+func TestLiveByProviderKeysReadsEveryPage(t *testing.T) {
 	t.Parallel()
 	pages := map[string]corev1.NodeList{
 		"":  {ListMeta: metav1.ListMeta{Continue: "2"}, Items: []corev1.Node{*node("a", "aws:///i-1", 0)}},
 		"2": {ListMeta: metav1.ListMeta{Continue: "3"}},
 		"3": {Items: []corev1.Node{*node("b", "aws:///i-2", 0)}},
 	}
-	asked := 0
+	requests := 0
 	c := interceptor.NewClient(builder(t).Build(),
 		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			o := (&client.ListOptions{}).ApplyOptions(opts)
 			if o.Limit != nodesPerPage {
 				t.Errorf("want pages of %d, got %d", nodesPerPage, o.Limit)
 			}
-			asked++
+			requests++
 			*list.(*corev1.NodeList) = pages[o.Continue]
 			return nil
 		}})
-	got, err := nodes.AskProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
-	if err != nil || len(got) != 2 || asked != 3 {
-		t.Errorf("want two nodes of three pages, got %v of %d, %v", got, asked, err)
+	got, err := nodes.LiveByProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
+	if err != nil || len(got) != 2 || requests != 3 {
+		t.Errorf("want two nodes of three pages, got %v of %d, %v", got, requests, err)
 	}
 }
 

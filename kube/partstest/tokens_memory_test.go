@@ -75,7 +75,7 @@ func TestManyTokensAreReadTogether(t *testing.T) {
 	for _, c := range []struct {
 		why    string
 		denied error
-		most   int64
+		limit  int64
 	}{
 		{"one is read alone, then all together", nil, 2},
 		{"the list is denied: each is read", errors.New("denied"), pools + 1},
@@ -113,8 +113,8 @@ func TestManyTokensAreReadTogether(t *testing.T) {
 			})
 		}
 		passes.Wait()
-		if n := requests.Load(); n > c.most {
-			t.Errorf("%s: want at most %d requests, got %d", c.why, c.most, n)
+		if n := requests.Load(); n > c.limit {
+			t.Errorf("%s: want at most %d requests, got %d", c.why, c.limit, n)
 		}
 	}
 }

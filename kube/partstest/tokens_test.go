@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/kube/tokens"
 )
 
-// tokenLasts is how long an extended token is valid, and tokenFreshFor how long what was read of one is used.
+// tokenLasts is the lifetime of an extended token, tokenFreshFor the time for which a read expiration is used.
 const tokenLasts, tokenFreshFor = 2 * tokens.Early, 10 * time.Second
 
 const joins = "discovery:\n  bootstrapToken:\n    apiServerEndpoint: 127.0.0.1:6443\n    token: abcdef.0123456789abcdef\n"

@@ -27,6 +27,7 @@ func GetterFor(r client.Reader) Getter {
 }
 
 // +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes;awsmanagedcontrolplanes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=ocimanagedcontrolplanes,verbs=get;list;watch
 
 // Read reads the version of a Cluster's control plane of any kind: spec.version is a field of the contract. The version is empty if the
 // control plane does not exist yet or its kind has no such field. get reads an object; definitions reads the CustomResourceDefinition of

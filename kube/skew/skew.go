@@ -13,7 +13,7 @@ const (
 	Annotation = "muster.dev/skip-version-skew"
 	// Skip is the only value of Annotation.
 	Skip = "true"
-	// MaxOlder is how many minor versions a node may be older than its API server, by the version skew policy of Kubernetes.
+	// MaxOlder is the number of minor versions that a node may be older than its API server, by the version skew policy of Kubernetes.
 	MaxOlder = 3
 )
 

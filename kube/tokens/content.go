@@ -15,7 +15,7 @@ func withoutTokens(text []byte) []byte { return named.ReplaceAll(text, []byte("$
 // Content returns a hash of bootstrap data without its bootstrap tokens: two renderings of one configuration have the same. It reveals
 // nothing of the data.
 func Content(data []byte) string {
-	data = plain(data)
+	data = decompressed(data)
 	if config, ok := ignition(data); ok {
 		data = config
 	}

@@ -25,7 +25,7 @@ var named = regexp.MustCompile(`((?i:token)["']?:[ \t]*["']?)[a-z0-9]{6}\.[a-z0-
 // the token's Secret in the workload cluster.
 func IDs(data []byte) []string {
 	var ids []string
-	data = plain(data)
+	data = decompressed(data)
 	for _, text := range append([][]byte{data}, files(data)...) {
 		for _, match := range token.FindAllSubmatch(text, -1) {
 			ids = append(ids, string(match[1]))
@@ -92,8 +92,8 @@ func unzipped(raw []byte) ([]byte, bool) {
 	return raw, err == nil
 }
 
-// plain returns bootstrap data as its consumer reads it: cloud-init accepts compressed data, too.
-func plain(data []byte) []byte {
+// decompressed returns bootstrap data as its consumer reads it: cloud-init accepts compressed data, too.
+func decompressed(data []byte) []byte {
 	if text, ok := unzipped(data); ok {
 		return text
 	}

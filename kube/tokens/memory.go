@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// freshFor is how long the expiration of a token is used after it was read.
+	// freshFor is the time for which the read expiration of a token is used.
 	freshFor = 10 * time.Second
-	// knownMost is how many expirations are kept. Beyond it those are dropped that have to be read again anyway.
-	knownMost = 8192
+	// maxKnown bounds the number of cached expirations. Beyond it those that have to be read again anyway are dropped.
+	maxKnown = 8192
 )
 
 // Memory extends tokens as Refresh does, but reads each of them only from time to time: busy pools have a pass every few seconds, and all
@@ -36,7 +36,7 @@ type cluster struct {
 	alone, listed time.Time
 }
 
-// expiration is when a token expires, zero if never, and when that was read.
+// expiration holds the time at which a token expires, zero if never, and the time of the read.
 type expiration struct{ until, read time.Time }
 
 // Refresh is the function Refresh for tokens of the named cluster.
@@ -121,7 +121,7 @@ func (m *Memory) put(key string, until time.Time, err error, now time.Time) {
 		delete(m.known, key)
 		return
 	}
-	if len(m.known) >= knownMost {
+	if len(m.known) >= maxKnown {
 		for other, is := range m.known {
 			if !recently(is.read, now) {
 				delete(m.known, other)

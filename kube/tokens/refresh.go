@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// lasts is how long an extended token is valid from now: as long as those that Cluster API creates.
+	// lasts is the lifetime of an extended token from now: that of tokens that Cluster API creates.
 	lasts = 15 * time.Minute
 	// Early is the remaining time at which a token is extended that no other controller extends.
 	Early = lasts / 2

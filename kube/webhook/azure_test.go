@@ -70,7 +70,7 @@ func encoded(t *testing.T, o any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: data}
 }
 
-// request is what an API server asks; old is nil for a new object.
+// azureRequest returns the admission request of an API server; old is nil for a new object.
 func azureRequest(t *testing.T, old, p *azurev1.AzureMachinePool) admission.Request {
 	t.Helper()
 	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{

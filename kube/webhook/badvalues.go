@@ -75,7 +75,7 @@ func namingConversions(scheme *runtime.Scheme, next http.Handler) http.Handler {
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(&conversionWriter{ResponseWriter: w, scheme: scheme, asked: body}, req)
+		next.ServeHTTP(&conversionWriter{ResponseWriter: w, scheme: scheme, request: body}, req)
 	})
 }
 
@@ -83,8 +83,8 @@ func namingConversions(scheme *runtime.Scheme, next http.Handler) http.Handler {
 type conversionWriter struct {
 	http.ResponseWriter
 
-	scheme *runtime.Scheme
-	asked  []byte
+	scheme  *runtime.Scheme
+	request []byte
 }
 
 // Write writes the answer, with the fields that can't be decoded where it is a failure.
@@ -92,12 +92,12 @@ func (w *conversionWriter) Write(answer []byte) (int, error) {
 	if !bytes.Contains(answer, []byte(`"status":"Failure"`)) {
 		return w.ResponseWriter.Write(answer)
 	}
-	var asked, review apix.ConversionReview
-	if json.Unmarshal(w.asked, &asked) != nil || json.Unmarshal(answer, &review) != nil || asked.Request == nil ||
+	var request, review apix.ConversionReview
+	if json.Unmarshal(w.request, &request) != nil || json.Unmarshal(answer, &review) != nil || request.Request == nil ||
 		review.Response == nil || review.Response.Result.Status != metav1.StatusFailure {
 		return w.ResponseWriter.Write(answer)
 	}
-	for _, o := range asked.Request.Objects {
+	for _, o := range request.Request.Objects {
 		var head metav1.PartialObjectMetadata
 		if json.Unmarshal(o.Raw, &head) != nil {
 			continue

@@ -24,14 +24,14 @@ const (
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-cluster-x-k8s-io-v1beta1-machinepool,mutating=true,failurePolicy=fail,matchPolicy=Exact,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta1,name=older.default.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 // +kubebuilder:webhook:verbs=create;update,path=/validate-cluster-x-k8s-io-v1beta2-machinepool,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=cluster.x-k8s.io,resources=machinepools,versions=v1beta2,name=validation.machinepool.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
-// warningsTimeout is how many seconds an API server waits for warnings.
+// warningsTimeout is the timeout of the warning webhooks, in seconds.
 const warningsTimeout = 5
 
-// clientConfig tells how the API server reaches a path.
+// clientConfig returns the client configuration with which the API server calls a path.
 type clientConfig = func(path string) admissionregistrationv1.WebhookClientConfig
 
-// Configurations tell an API server to ask the webhooks, those of MachinePools and the given ones. reach says how it reaches a path.
-// Conversion is told in the CustomResourceDefinitions instead: it is served at ConvertPath.
+// Configurations returns the webhook configurations for MachinePools and the given hooks. reach returns the client configuration of a path.
+// Conversion is configured in the CustomResourceDefinitions instead: it is served at ConvertPath.
 func Configurations(reach clientConfig, hooks []Hook) []client.Object {
 	core := []Hook{
 		{Role: Defaults, Version: clusterv1.GroupVersion, Name: "machinepool", Resource: "machinepools", Path: DefaultMachinePoolPath},
@@ -92,7 +92,7 @@ func validating(name string, reach clientConfig, hooks []Hook, roles ...Role) cl
 	return configuration
 }
 
-// rules are what the API server asks the hook about.
+// rules returns the operations and resources for which the API server calls the hook.
 func (h Hook) rules() []admissionregistrationv1.RuleWithOperations {
 	operations := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	if h.Role == Keeps {

@@ -65,8 +65,8 @@ func withReader(r client.Reader, next http.Handler) http.Handler {
 // lookUpVersions tells cluster-api's conversions how to look up the version that older references hold, once.
 var lookUpVersions = sync.OnceFunc(func() { coreconversion.SetAPIVersionGetter(apiVersion) })
 
-// fallbackVersion is what a reference says whose kind is not installed or names no version: the group and the kind are
-// what counts when it is read back, and an object that can't be read at all can't be put right or deleted either.
+// fallbackVersion is the version in a reference whose kind is not installed or names no version. When the reference is read back only the
+// group and the kind count, and an object that can't be read at all can't be put right or deleted either.
 const fallbackVersion = "v1beta1"
 
 func apiVersion(ctx context.Context, gk schema.GroupKind) (string, error) {

@@ -26,7 +26,7 @@ type converter func(*runtime.Scheme) (conversion.Converter, error)
 func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H, S) error, toHub func(context.Context, S, H) error,
 	keep func(aside, dst H, src S)) converter {
 	return conversion.NewHubSpokeConverter(hub, conversion.NewSpokeConverter(older, toOlder, func(ctx context.Context, src S, dst H) error {
-		// cluster-api's converter takes the annotation away, and says what is wrong with one that is none.
+		// Cluster API's converter removes the annotation, and returns an error if it is invalid.
 		aside, ok := hub.DeepCopyObject().(H)
 		ok = ok && json.Unmarshal([]byte(src.GetAnnotations()[conversionutil.DataAnnotation]), aside) == nil
 		if err := toHub(ctx, src, dst); err != nil || !ok {

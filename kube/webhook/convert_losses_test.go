@@ -13,7 +13,7 @@ import (
 // loss is a field that does not come back from the other version as it went.
 type loss struct {
 	kind, from string
-	// field is the path as docs/api-versions.md has it; with is what is in it, as JSON, and comes what comes back.
+	// field is the path as docs/api-versions.md has it, with its value before the round trip, as JSON, and comes the value after it.
 	field, with string
 	comes       any
 }
@@ -36,7 +36,7 @@ var losses = []loss{
 	{"MachineSet", "v1beta2", "spec.template.spec.minReadySeconds", "0", nil},
 }
 
-// base is what objects have beside the field.
+// base holds the other fields of the objects.
 const base = `{"metadata":{"name":"x","namespace":"ns"},"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"},"template":{"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"}}},"topology":{"class":"c"}},
 "status":{"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n"}}}`
 

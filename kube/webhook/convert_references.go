@@ -15,12 +15,12 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-// referencesAnnotation remembers, on an object as it is stored, what its references said in the older version beside group, kind and name.
-// The older version shows it again, so that applying the same manifest a second time changes nothing.
+// referencesAnnotation stores, on an object in the storage version, the parts of its references that only the older version has. The older
+// version shows them again, so that applying the same manifest a second time changes nothing.
 const referencesAnnotation = "muster.dev/written-references"
 
-// written is what one reference said in the older version, as long as it is to this group and kind.
-type written struct {
+// writtenReference holds these parts of one reference. They are valid while the reference has the same group and kind.
+type writtenReference struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Namespace is set if it is another one than the object's: it has no effect.
@@ -49,26 +49,26 @@ func clusterReferences(c *clusterv1beta1.Cluster) map[string]*corev1.ObjectRefer
 func rememberReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference,
 	toHub func(context.Context, S, H) error) func(context.Context, S, H) error {
 	return func(ctx context.Context, src S, dst H) error {
-		said := map[string]written{}
+		byPath := map[string]writtenReference{}
 		for path, ref := range references(src) {
 			if w, ok := dropped(ctx, ref, src); ok {
-				said[path] = w
+				byPath[path] = w
 			}
 		}
 		if err := toHub(ctx, src, dst); err != nil {
 			return err
 		}
-		return annotate(dst, said)
+		return annotate(dst, byPath)
 	}
 }
 
 // dropped returns what the older version would not show of a reference by itself; false if there is nothing. What an object shows whose
 // kind is not installed is made up, and no word of the user's: only a manifest that was never stored is remembered then.
-func dropped(ctx context.Context, ref *corev1.ObjectReference, of client.Object) (written, bool) {
+func dropped(ctx context.Context, ref *corev1.ObjectReference, of client.Object) (writtenReference, bool) {
 	if ref == nil || ref.APIVersion == "" {
-		return written{}, false
+		return writtenReference{}, false
 	}
-	w := written{APIVersion: ref.APIVersion, Kind: ref.Kind}
+	w := writtenReference{APIVersion: ref.APIVersion, Kind: ref.Kind}
 	if ref.Namespace != "" && ref.Namespace != of.GetNamespace() {
 		w.Namespace = ref.Namespace
 	}
@@ -86,12 +86,12 @@ func dropped(ctx context.Context, ref *corev1.ObjectReference, of client.Object)
 	return w, err != nil || shown != ref.APIVersion
 }
 
-func annotate(o client.Object, said map[string]written) error {
+func annotate(o client.Object, byPath map[string]writtenReference) error {
 	// The map is also that of the object that was converted.
 	annotations := maps.Clone(o.GetAnnotations())
 	delete(annotations, referencesAnnotation)
-	if len(said) > 0 {
-		value, err := json.Marshal(said)
+	if len(byPath) > 0 {
+		value, err := json.Marshal(byPath)
 		if err != nil {
 			return err
 		}
@@ -109,12 +109,12 @@ func annotate(o client.Object, said map[string]written) error {
 func showReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference,
 	toOlder func(context.Context, H, S) error) func(context.Context, H, S) error {
 	return func(ctx context.Context, src H, dst S) error {
-		said := saidBy(src)
+		byPath := storedReferences(src)
 		if err := toOlder(ctx, src, dst); err != nil {
 			return err
 		}
 		for path, ref := range references(dst) {
-			w, ok := said[path]
+			w, ok := byPath[path]
 			if !ok || ref == nil || schema.FromAPIVersionAndKind(w.APIVersion, w.Kind).GroupKind() != ref.GroupVersionKind().GroupKind() {
 				continue
 			}
@@ -130,26 +130,26 @@ func showReferences[H, S client.Object](references func(S) map[string]*corev1.Ob
 	}
 }
 
-// saidBy reads the annotation of an object as it is stored. An annotation that can't be read says nothing.
-func saidBy(o client.Object) map[string]written {
-	said := map[string]written{}
-	if err := json.Unmarshal([]byte(o.GetAnnotations()[referencesAnnotation]), &said); err != nil {
+// storedReferences reads the annotation of an object as it is stored. An annotation that can't be read says nothing.
+func storedReferences(o client.Object) map[string]writtenReference {
+	byPath := map[string]writtenReference{}
+	if err := json.Unmarshal([]byte(o.GetAnnotations()[referencesAnnotation]), &byPath); err != nil {
 		return nil
 	}
-	return said
+	return byPath
 }
 
-// namespaceWarnings are of references whose namespace was written in the older version and has no effect. They are told when the namespace
-// is new.
+// namespaceWarnings returns warnings for references with a namespace in the older version, which has no effect. Only a new namespace causes
+// a warning.
 func namespaceWarnings(old, pool *clusterv1.MachinePool) []string {
-	var before map[string]written
+	var before map[string]writtenReference
 	if old != nil {
-		before = saidBy(old)
+		before = storedReferences(old)
 	}
 	var all []string
-	said := saidBy(pool)
+	byPath := storedReferences(pool)
 	for _, path := range []string{"spec.template.spec.bootstrap.configRef", "spec.template.spec.infrastructureRef"} {
-		if w := said[path]; w.Namespace != "" && w.Namespace != before[path].Namespace {
+		if w := byPath[path]; w.Namespace != "" && w.Namespace != before[path].Namespace {
 			all = append(all, path+".namespace: "+w.Namespace+" has no effect: a MachinePool refers to objects of its own namespace, "+
 				pool.Namespace)
 		}

@@ -30,12 +30,11 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// roundTrips is how many objects of each kind and version go to the other version and back, shortRoundTrips how many with -short.
+// roundTrips is the number of objects of each kind and version that are converted and back, shortRoundTrips the number with -short.
 const roundTrips, shortRoundTrips = 60, 10
 
-// TestRoundTrips holds that an object of any kind and version, whatever is in it, comes back from the other version as it went,
-// through the handler that API servers ask. What does not is either what no schema lets through (valid) or one of the known
-// losses, each of which TestKnownLosses holds to be one.
+// TestRoundTrips holds that an object of any kind and version comes back from the other version unchanged, through the handler that API
+// servers call. The exceptions are objects that the schema rejects (valid) and the known losses, which TestKnownLosses checks one by one.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	h := converting(t)

@@ -99,7 +99,7 @@ func FuzzConvertObject(f *testing.F) {
 				return
 			}
 			object = answer.ConvertedObjects[0].Raw
-			seen = append(seen, plain(t, object))
+			seen = append(seen, withoutConversionData(t, object))
 		}
 		var got metav1.PartialObjectMetadata
 		if err := utiljson.Unmarshal(object, &got); err != nil {
@@ -127,8 +127,8 @@ func review(t *testing.T, version string, object []byte) []byte {
 	return body
 }
 
-// plain is an object without what conversions keep aside on it, in which order and form are free.
-func plain(t *testing.T, object []byte) map[string]any {
+// withoutConversionData is an object without what conversions keep aside on it, in which order and form are free.
+func withoutConversionData(t *testing.T, object []byte) map[string]any {
 	t.Helper()
 	got := map[string]any{}
 	if err := json.Unmarshal(object, &got); err != nil {

@@ -52,8 +52,8 @@ func wantWarnings(t *testing.T, hook *admission.Webhook, spec string, want []str
 	if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
 		t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
 	}
-	if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
-		t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
+	if reply := answerTo(t, hook, p, written); !reply.Allowed || reply.Warnings != nil {
+		t.Errorf("%s: want the controller told nothing, got %+v", spec, reply)
 	}
 }
 

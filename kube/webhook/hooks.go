@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Role is what a webhook of an infrastructure kind is for.
+// Role is the purpose of a webhook of an infrastructure kind.
 type Role string
 
 const (
@@ -19,7 +19,7 @@ const (
 	Validates Role = "validation"
 	// Keeps refuses changes of templates that ClusterClasses make pools from.
 	Keeps Role = "keep"
-	// Warns refuses nothing. Objects are written without its warnings if it can't be asked.
+	// Warns rejects nothing. Objects are written without its warnings if it does not respond.
 	Warns Role = "warnings"
 )
 
@@ -34,7 +34,7 @@ type Hook struct {
 	Serve func(scheme *runtime.Scheme, reader client.Reader) *admission.Webhook
 }
 
-// Plain is Hook.Serve of a webhook that reads nothing.
-func Plain(serve func(*runtime.Scheme) *admission.Webhook) func(*runtime.Scheme, client.Reader) *admission.Webhook {
+// WithoutReader is Hook.Serve of a webhook that reads nothing.
+func WithoutReader(serve func(*runtime.Scheme) *admission.Webhook) func(*runtime.Scheme, client.Reader) *admission.Webhook {
 	return func(scheme *runtime.Scheme, _ client.Reader) *admission.Webhook { return serve(scheme) }
 }

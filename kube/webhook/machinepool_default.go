@@ -72,8 +72,8 @@ func setDefaults(old, pool *clusterv1.MachinePool) error {
 	return nil
 }
 
-// defaultReplicas keeps a number that is set. Where it is not, the pool's size is handed to an autoscaler that names its
-// bounds: a new pool begins at the lower one, and an existing pool is brought into them.
+// defaultReplicas returns spec.replicas if it is set. Otherwise the size is left to an autoscaler if the annotations name its bounds: a new
+// pool starts at the lower bound, and the size of an existing pool is moved into them.
 func defaultReplicas(old, pool *clusterv1.MachinePool) (int32, *field.Error) {
 	if pool.Spec.Replicas != nil {
 		return *pool.Spec.Replicas, nil
@@ -85,22 +85,22 @@ func defaultReplicas(old, pool *clusterv1.MachinePool) (int32, *field.Error) {
 	case bounds == nil:
 		return 1, nil
 	case old == nil || old.Spec.Replicas == nil:
-		return bounds.least, nil
+		return bounds.min, nil
 	default:
-		return min(max(*old.Spec.Replicas, bounds.least), bounds.most), nil
+		return min(max(*old.Spec.Replicas, bounds.min), bounds.max), nil
 	}
 }
 
-// bounds are what an autoscaler keeps a pool's size in, both inclusive.
+// bounds are the inclusive limits of an autoscaler.
 type bounds struct {
-	least, most int32
+	min, max int32
 }
 
-// autoscalerBounds are the bounds that a pool's annotations name; nil unless both do.
+// autoscalerBounds returns the bounds in a pool's annotations; nil unless both are set.
 func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, *field.Error) {
-	least, hasLeast := pool.Annotations[clusterv1.AutoscalerMinSizeAnnotation]
-	most, hasMost := pool.Annotations[clusterv1.AutoscalerMaxSizeAnnotation]
-	if !hasLeast || !hasMost {
+	minSize, hasMin := pool.Annotations[clusterv1.AutoscalerMinSizeAnnotation]
+	maxSize, hasMax := pool.Annotations[clusterv1.AutoscalerMaxSizeAnnotation]
+	if !hasMin || !hasMax {
 		return nil, nil
 	}
 	b := &bounds{}
@@ -108,8 +108,8 @@ func autoscalerBounds(pool *clusterv1.MachinePool) (*bounds, *field.Error) {
 		name, value string
 		to          *int32
 	}{
-		{clusterv1.AutoscalerMinSizeAnnotation, least, &b.least},
-		{clusterv1.AutoscalerMaxSizeAnnotation, most, &b.most},
+		{clusterv1.AutoscalerMinSizeAnnotation, minSize, &b.min},
+		{clusterv1.AutoscalerMaxSizeAnnotation, maxSize, &b.max},
 	} {
 		n, err := strconv.ParseInt(one.value, 10, 32)
 		if err != nil || n < 0 {

@@ -13,11 +13,11 @@ import (
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// instancesTold is how many entries of a list of provider IDs one refusal names: a list may hold thousands.
-const instancesTold = 5
+// maxNamedInstances bounds the entries of a list of provider IDs that one error names: a list may hold thousands.
+const maxNamedInstances = 5
 
-// meaning of a provider ID is the instance that it names, however the ID is spelled.
-func meaning(id string) string {
+// instanceKey returns the key of the instance that a provider ID names, in any spelling of the ID.
+func instanceKey(id string) string {
 	if key := cloud.ProviderKey(id); key != "" {
 		return key
 	}
@@ -26,8 +26,8 @@ func meaning(id string) string {
 
 func providerIDs() *field.Path { return field.NewPath("spec", "providerIDList") }
 
-// duplicates refuses an instance that a pool lists more often than it did: it would be counted twice. Controllers write
-// this list, and Muster's writes each instance once.
+// duplicates returns an error for an instance that a pool lists more often than before: it would be counted twice. Controllers write this
+// list, and Muster's writes each instance once.
 func duplicates(old, pool *clusterv1.MachinePool) field.ErrorList {
 	was := map[string]int{}
 	if old != nil {
@@ -35,18 +35,18 @@ func duplicates(old, pool *clusterv1.MachinePool) field.ErrorList {
 			return nil
 		}
 		for _, id := range old.Spec.ProviderIDList {
-			was[meaning(id)]++
+			was[instanceKey(id)]++
 		}
 	}
 	var errs field.ErrorList
 	first, count := map[string]int{}, map[string]int{}
 	for i, id := range pool.Spec.ProviderIDList {
-		key := meaning(id)
+		key := instanceKey(id)
 		if count[key]++; count[key] == 1 {
 			first[key] = i
 			continue
 		}
-		if count[key] > was[key] && len(errs) < instancesTold {
+		if count[key] > was[key] && len(errs) < maxNamedInstances {
 			errs = append(errs, field.Invalid(providerIDs().Index(i), id,
 				fmt.Sprintf("names the same instance as %s", providerIDs().Index(first[key]))))
 		}
@@ -60,11 +60,11 @@ func duplicates(old, pool *clusterv1.MachinePool) field.ErrorList {
 func (v poolValidator) overlaps(ctx context.Context, old, pool *clusterv1.MachinePool) (field.ErrorList, error) {
 	listed := map[string]bool{}
 	for _, id := range old.Spec.ProviderIDList {
-		listed[meaning(id)] = true
+		listed[instanceKey(id)] = true
 	}
 	var errs field.ErrorList
 	for i, id := range pool.Spec.ProviderIDList {
-		if listed[meaning(id)] || len(errs) >= instancesTold {
+		if listed[instanceKey(id)] || len(errs) >= maxNamedInstances {
 			continue
 		}
 		other, err := v.lister(ctx, pool, id)

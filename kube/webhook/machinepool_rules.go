@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/kube/skew"
 )
 
-// rules are what a pool must be, whatever it was and whatever there is around it.
+// rules returns the violations that depend on the pool alone, neither on its previous state nor on other objects.
 func rules(pool *clusterv1.MachinePool) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
@@ -57,7 +57,7 @@ func references(path *field.Path, machine *clusterv1.MachineSpec) []reference {
 	}
 }
 
-// referenceRules hold what a pool refers to. The controller makes the pool the owner of those objects, and deletes them with it.
+// referenceRules validates the pool's references. The controller makes the pool the owner of those objects, and deletes them with it.
 func referenceRules(path *field.Path, machine *clusterv1.MachineSpec) field.ErrorList {
 	var errs field.ErrorList
 	if !machine.Bootstrap.ConfigRef.IsDefined() && machine.Bootstrap.DataSecretName == nil {
@@ -90,9 +90,9 @@ func annotationRules(path *field.Path, pool *clusterv1.MachinePool) field.ErrorL
 	switch {
 	case problem != nil:
 		errs = append(errs, problem)
-	case b != nil && b.most < b.least:
-		errs = append(errs, field.Invalid(path.Key(clusterv1.AutoscalerMinSizeAnnotation), b.least,
-			fmt.Sprintf("must not be above that of %s, %d", clusterv1.AutoscalerMaxSizeAnnotation, b.most)))
+	case b != nil && b.max < b.min:
+		errs = append(errs, field.Invalid(path.Key(clusterv1.AutoscalerMinSizeAnnotation), b.min,
+			fmt.Sprintf("must not be above that of %s, %d", clusterv1.AutoscalerMaxSizeAnnotation, b.max)))
 	}
 	return errs
 }

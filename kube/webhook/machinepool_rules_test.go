@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/kube/skew"
 )
 
-// change is what a case makes of a valid pool.
+// change is a test case's modification of a valid pool.
 type change func(p *clusterv1.MachinePool)
 
 func tainted(keys ...string) change {
@@ -149,7 +149,7 @@ func TestReferenceRules(t *testing.T) {
 	}
 }
 
-// inNamespace is what the conversion leaves of a reference to another namespace.
+// inNamespace sets the annotation that the conversion writes for a reference to another namespace.
 func inNamespace(namespace string) change {
 	return func(p *clusterv1.MachinePool) {
 		p.Annotations = map[string]string{referencesAnnotation: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool","namespace":"` + namespace + `"}}`}

@@ -30,8 +30,8 @@ func validPool() *clusterv1.MachinePool {
 	}
 }
 
-func autoscaled(pool *clusterv1.MachinePool, least, most string) {
-	pool.Annotations = map[string]string{clusterv1.AutoscalerMinSizeAnnotation: least, clusterv1.AutoscalerMaxSizeAnnotation: most}
+func autoscaled(pool *clusterv1.MachinePool, minSize, maxSize string) {
+	pool.Annotations = map[string]string{clusterv1.AutoscalerMinSizeAnnotation: minSize, clusterv1.AutoscalerMaxSizeAnnotation: maxSize}
 }
 
 func TestDefaultReplicas(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-// poolValidator refuses MachinePools that could never be followed, and warns of what is allowed and most likely not meant.
+// poolValidator rejects MachinePools that could never be reconciled, and warns about settings that are allowed and most likely mistakes.
 type poolValidator struct {
 	// reader has the index of nodes.AddIndexes over MachinePools, and finds CustomResourceDefinitions; live reads without a
 	// cache. A pool is compared with nothing else where they are nil.
@@ -24,24 +24,24 @@ type poolValidator struct {
 
 // ValidateCreate refuses a new pool that breaks a rule.
 func (v poolValidator) ValidateCreate(ctx context.Context, pool *clusterv1.MachinePool) (admission.Warnings, error) {
-	was := elsewhere(pool)
-	around := v.lookAround(ctx, was, pool)
-	return append(warningsOf(was, pool), around.warnings...),
-		refuse(pool, append(append(rules(pool), duplicates(was, pool)...), around.refused...))
+	was := previousState(pool)
+	related := v.compareRelated(ctx, was, pool)
+	return append(warningsOf(was, pool), related.warnings...),
+		refuse(pool, append(append(rules(pool), duplicates(was, pool)...), related.refused...))
 }
 
-// elsewhere is what a new pool was before it came here, nil for one that is really new. A pool that brings its controller's
-// finalizer has been one: it is moved from another management cluster, or restored from a backup, with its machines running.
-// To refuse it then would leave them without a controller.
-func elsewhere(pool *clusterv1.MachinePool) *clusterv1.MachinePool {
+// previousState returns the state to which a created pool is compared; nil for one that is really new. A pool that is created with its
+// controller's finalizer existed before: it is moved from another management cluster, or restored from a backup, with its machines
+// running. To reject it then would leave them without a controller.
+func previousState(pool *clusterv1.MachinePool) *clusterv1.MachinePool {
 	if controllerutil.ContainsFinalizer(pool, clusterv1.MachinePoolFinalizer) {
 		return pool
 	}
 	return nil
 }
 
-// ValidateUpdate refuses a change that breaks a rule. What was broken before and is left as it is does not count, so that
-// a pool which an older rule let in can still be changed; and a pool that is being deleted is not kept by its own faults.
+// ValidateUpdate rejects a change that breaks a rule. Violations that existed before are ignored, so that a pool that an older rule let in
+// can still be changed. A pool that is being deleted is not validated, so that it can always be deleted.
 func (v poolValidator) ValidateUpdate(ctx context.Context, old, pool *clusterv1.MachinePool) (admission.Warnings, error) {
 	if !pool.DeletionTimestamp.IsZero() {
 		return nil, nil
@@ -50,9 +50,9 @@ func (v poolValidator) ValidateUpdate(ctx context.Context, old, pool *clusterv1.
 	errs := slices.DeleteFunc(rules(pool), func(e *field.Error) bool {
 		return slices.ContainsFunc(before, func(b *field.Error) bool { return b.Error() == e.Error() })
 	})
-	around := v.lookAround(ctx, old, pool)
-	errs = append(append(append(errs, changes(old, pool)...), duplicates(old, pool)...), around.refused...)
-	return append(warningsOf(old, pool), around.warnings...), refuse(pool, errs)
+	related := v.compareRelated(ctx, old, pool)
+	errs = append(append(append(errs, immutable(old, pool)...), duplicates(old, pool)...), related.refused...)
+	return append(warningsOf(old, pool), related.warnings...), refuse(pool, errs)
 }
 
 // ValidateDelete lets every deletion pass.
@@ -67,11 +67,11 @@ func refuse(pool *clusterv1.MachinePool, errs field.ErrorList) error {
 	return apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("MachinePool").GroupKind(), pool.Name, errs)
 }
 
-// changes are what a pool must stay. Its machines belong to its cluster and live in its infrastructure object: under
-// another one they would be left behind, running and unseen. Its bootstrap object may become another, for that is how
-// machines are rolled, and even one of another kind, for providers succeed one another (EKSConfig and NodeadmConfig).
-// An infrastructure reference that no controller follows may be put right: no machines are behind it.
-func changes(old, pool *clusterv1.MachinePool) field.ErrorList {
+// immutable returns the changes of immutable fields. The pool's machines belong to its cluster and live in its infrastructure object: under
+// another one they would be left behind, running and unobserved. The bootstrap reference may change, because that replaces machines, and
+// even its kind, because providers succeed one another (EKSConfig and NodeadmConfig). An infrastructure reference that no controller
+// follows may be corrected: no machines are behind it.
+func immutable(old, pool *clusterv1.MachinePool) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
 	if old.Spec.ClusterName != pool.Spec.ClusterName {

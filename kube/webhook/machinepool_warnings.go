@@ -40,14 +40,14 @@ func sizeWarnings(old, pool *clusterv1.MachinePool) admission.Warnings {
 	if old != nil {
 		was = old
 	}
-	const least, most = clusterv1.AutoscalerMinSizeAnnotation, clusterv1.AutoscalerMaxSizeAnnotation
-	bounds := was.Annotations[least] != pool.Annotations[least] || was.Annotations[most] != pool.Annotations[most]
-	_, hasLeast := pool.Annotations[least]
-	_, hasMost := pool.Annotations[most]
+	const minSize, maxSize = clusterv1.AutoscalerMinSizeAnnotation, clusterv1.AutoscalerMaxSizeAnnotation
+	bounds := was.Annotations[minSize] != pool.Annotations[minSize] || was.Annotations[maxSize] != pool.Annotations[maxSize]
+	_, hasMin := pool.Annotations[minSize]
+	_, hasMax := pool.Annotations[maxSize]
 	switch {
-	case bounds && hasLeast != hasMost:
+	case bounds && hasMin != hasMax:
 		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool",
-			least, most)}
+			minSize, maxSize)}
 	case bounds || !equality.Semantic.DeepEqual(was.Spec.Replicas, pool.Spec.Replicas):
 		return boundsWarnings(pool)
 	}
@@ -58,14 +58,14 @@ func boundsWarnings(pool *clusterv1.MachinePool) admission.Warnings {
 	b, problem := autoscalerBounds(pool)
 	replicas := pool.Spec.Replicas
 	switch {
-	case problem != nil || b == nil || b.most < b.least:
+	case problem != nil || b == nil || b.max < b.min:
 		return nil
-	case b.most == 0:
+	case b.max == 0:
 		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool",
 			clusterv1.AutoscalerMaxSizeAnnotation)}
-	case replicas != nil && (*replicas < b.least || *replicas > b.most):
+	case replicas != nil && (*replicas < b.min || *replicas > b.max):
 		return admission.Warnings{fmt.Sprintf("spec.replicas: %d is outside of the autoscaler's %d to %d, so that it will not touch the pool",
-			*replicas, b.least, b.most)}
+			*replicas, b.min, b.max)}
 	}
 	return nil
 }

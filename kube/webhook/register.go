@@ -48,11 +48,15 @@ func Register(mgr ctrl.Manager, o Options) error {
 	}
 	server.Register(ConvertPath, withReader(o.Reader, namingConversions(scheme, conversion.NewWebhookHandler(scheme, registry))))
 	register := func(path string, w *admission.Webhook) { server.Register(path, naming(scheme, w)) }
-	register(DefaultMachinePoolPath, admission.WithDefaulter[*clusterv1.MachinePool](scheme,
-		&poolDefaulter{decoder: admission.NewDecoder(scheme)}))
-	register(DefaultOlderMachinePoolPath, admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{}))
+	register(DefaultMachinePoolPath, recording(admission.WithDefaulter[*clusterv1.MachinePool](scheme,
+		&poolDefaulter{decoder: admission.NewDecoder(scheme)})))
+	register(DefaultOlderMachinePoolPath, recording(admission.WithDefaulter[*clusterv1beta1.MachinePool](scheme, olderPoolDefaulter{})))
 	for _, h := range o.Hooks {
-		register(h.Path, h.Serve(scheme, mgr.GetClient()))
+		w := h.Serve(scheme, mgr.GetClient())
+		if h.Role == Defaults || h.Role == DefaultsOlder {
+			w = recording(w)
+		}
+		register(h.Path, w)
 	}
 	register(ValidateMachinePoolPath, admission.WithValidator[*clusterv1.MachinePool](scheme,
 		poolValidator{reader: o.Reader, live: o.Live}))

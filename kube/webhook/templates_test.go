@@ -12,8 +12,10 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	ociv1 "github.com/muster-project/muster/api/oci/v1beta2"
 	awsadmission "github.com/muster-project/muster/providers/aws/admission"
 	azureadmission "github.com/muster-project/muster/providers/azure/admission"
+	ociadmission "github.com/muster-project/muster/providers/oci/admission"
 )
 
 // each kind with one specification of its pools, and another.
@@ -28,6 +30,12 @@ var each = []struct {
 		awsadmission.OfAWSManagedMachinePool},
 	{azurev1.AzureMachinePoolTemplateKind, "{location: westus2, template: {vmSize: Standard_B2s}}",
 		"{location: eastus, template: {vmSize: Standard_B2s}}", azurev1.GroupVersion.String(), azureadmission.OfAzureMachinePool},
+	{ociv1.OCIMachinePoolTemplateKind, "{instanceConfiguration: {shape: a}}", "{instanceConfiguration: {shape: b}}",
+		ociv1.GroupVersion.String(), ociadmission.OfOCIMachinePool},
+	{ociv1.OCIManagedMachinePoolTemplateKind, "{nodeShape: a}", "{nodeShape: b}", ociv1.GroupVersion.String(),
+		ociadmission.OfOCIManagedMachinePool},
+	{ociv1.OCIVirtualMachinePoolTemplateKind, "{nsgNames: [a]}", "{nsgNames: [b]}", ociv1.GroupVersion.String(),
+		ociadmission.OfOCIVirtualMachinePool},
 }
 
 // raw is a template as an API server sends it.
@@ -45,7 +53,7 @@ func raw(t *testing.T, version, kind, metadata, labels, spec string) runtime.Raw
 func TestTemplatesStay(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, azurev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, azurev1.AddToScheme, ociv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// socketPathLimit is the shortest limit among the systems we run on (104 bytes on macOS, 108 on Linux, both with the
-	// closing zero byte). A longer path makes bind fail with "invalid argument".
+	// socketPathLimit is the shortest limit among the supported systems (104 bytes on macOS, 108 on Linux, both with the final zero byte).
+	// With a longer path, bind fails with "invalid argument".
 	socketPathLimit = 103
 	// etcdStartLimit bounds the wait for a store that replays a long log on a slow disk.
 	etcdStartLimit = time.Minute
-	// walSegmentBytes is what etcd allocates in advance for its log; its own 64 MiB is a lot for a throw-away world.
+	// walSegmentBytes is the preallocated size of etcd's log. The default of 64 MiB is too much for a temporary world.
 	walSegmentBytes = 8 << 20
-	// etcdQuotaBytes bounds the store on disk.
+	// etcdQuotaBytes bounds the size of the database.
 	etcdQuotaBytes = 4 << 30
 )
 

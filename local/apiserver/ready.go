@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// stallLimit is how long a server that starts may pass no further check before its start is given up. Upstream's hooks have clocks of
-	// thirty seconds; one that fails passes its check never.
+	// stallLimit bounds the time in which a starting server passes no further check, after which the start is given up. Upstream's hooks have
+	// time limits of thirty seconds, and a failed one never passes its check.
 	stallLimit = 45 * time.Second
-	// starts is how often a server is started before its caller is told. What a start has written is there for the next one, which has less
-	// to do.
+	// starts bounds the attempts to start a server. Each attempt has less to do, because the data of the previous ones is kept.
 	starts = 3
 	// readyPause between two looks at /readyz, and readyProbe bounds one.
 	readyPause, readyProbe = 20 * time.Millisecond, 10 * time.Second
 )
 
-// errStalled is why a start is given up that makes no progress.
+// errStalled is returned for a start that makes no progress.
 var errStalled = errors.New("no progress")
 
 // waitReady returns when the server answers that it is ready. It waits for as long as the server makes progress: a busy machine takes ten
@@ -61,7 +60,7 @@ func (s *Server) waitReady(ctx context.Context, stall time.Duration) error {
 	}
 }
 
-// notReady names the checks that the answer of /readyz?verbose says are not passed.
+// notReady returns the names of the checks that have failed in a response of /readyz?verbose.
 func notReady(answer string) string {
 	var names []string
 	for line := range strings.Lines(answer) {

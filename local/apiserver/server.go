@@ -25,14 +25,14 @@ import (
 const (
 	// serviceRange of addresses for Services, as kubeadm has it; its first address belongs to the API server.
 	serviceRange, serviceAddress = "10.96.0.0/12", "10.96.0.1"
-	// shutdownLimit bounds how long a server that is told to end waits for its clients. Its own limit, that of a request,
-	// would be a minute: clients that watch, and do not yet know that their server is going, hold it that long.
+	// shutdownLimit bounds how long a stopping server waits for its clients. The server's own limit, that of a request, would be a minute, and
+	// clients with watches that do not know of the stop would use it up.
 	shutdownLimit = time.Second
 	// adminQPS and adminBurst of the administrator's client: throttling it would only slow the local world down.
 	adminQPS, adminBurst = 1000, 2000
 )
 
-// Options says where one API server lives.
+// Options holds the location and the parameters of one API server.
 type Options struct {
 	// Name of the server in its kubeconfig and certificates.
 	Name string
@@ -43,11 +43,11 @@ type Options struct {
 	// Etcd is the store, and Prefix the server's own place in it ("/management").
 	Etcd   *Etcd
 	Prefix string
-	// Flags of kube-apiserver beside, or instead of, those that are set here.
+	// Flags are flags of kube-apiserver that add to or override those that are set here.
 	Flags []string
-	// Hooks run after the start beside the server's own; one that fails has the server started again.
+	// Hooks run after the start in addition to the server's own. If one fails, the server is restarted.
 	Hooks map[string]genericapiserver.PostStartHookFunc
-	// Stall is how long a start may make no progress before it is given up; zero means stallLimit.
+	// Stall bounds the time without progress of a start; zero means stallLimit.
 	Stall time.Duration
 }
 
@@ -195,7 +195,7 @@ func (s *Server) options(ctx context.Context, o Options, listener net.Listener) 
 	return completed, utilerrors.NewAggregate(completed.Validate())
 }
 
-// flags are the ones that kubeadm gives a kube-apiserver, as far as they make sense without machines of its own.
+// flags returns the flags that kubeadm gives a kube-apiserver, except those that need control plane machines.
 func (s *Server) flags(o Options) ([]string, error) {
 	cert, key, err := s.CA.IssueFiles("apiserver", pki.Subject{CommonName: "kube-apiserver", Server: true,
 		Hosts: []string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", serviceAddress}})

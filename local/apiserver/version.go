@@ -14,14 +14,14 @@ type release struct {
 	basecompatibility.MutableEffectiveVersion
 }
 
-// Info is what the API server answers at /version.
+// Info returns the response to /version.
 func (r release) Info() *apimachineryversion.Info {
 	i := r.MutableEffectiveVersion.Info()
 	i.GitVersion, i.GitCommit, i.GitTreeState = Version(), "", "archive"
 	return i
 }
 
-// Version is the Kubernetes version that the API servers of this binary run, with the leading v.
+// Version returns the Kubernetes version that the API servers of this binary run, with the leading v.
 func Version() string {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range b.Deps {

@@ -37,11 +37,11 @@ import (
 // managementPrefix is the management cluster's place in the store.
 const managementPrefix = "/management"
 
-// collectAt is how much the heap of the API servers may grow, in percent, before it is collected. They hold most of a
-// world's memory and are idle most of the time; Go's own 100 costs another 75 MB with one workload cluster.
+// collectAt is the garbage collector percentage of the API servers. They use most of a world's memory and are idle most of the time; Go's
+// default of 100 costs another 75 MB with one workload cluster.
 const collectAt = 50
 
-// definitionsPause spaces the looks for the definitions that the supervisor installs.
+// definitionsPause spaces the checks for the definitions that the supervisor installs.
 const definitionsPause = 100 * time.Millisecond
 
 // apiServers is the child "apiservers": the store, the management cluster and all workload clusters. It returns when
@@ -155,7 +155,7 @@ func tellRestart(recorder events.EventRecorder) func(types.NamespacedName, error
 	}
 }
 
-// controlPlanes are the reconcilers of the kinds of control planes on these clouds, and of the infrastructure that goes with them.
+// controlPlanes returns the reconcilers of the kinds of control planes on these clouds, and of the infrastructure that goes with them.
 func controlPlanes(d world.Dir, c client.Client, servers *servers.Servers, at simulated) []clouds.Reconciler {
 	publisher := &workload.Publisher{Client: c,
 		KubeconfigFile: func(c types.NamespacedName) string { return d.ClusterKubeconfig(c.Namespace, c.Name) }}

@@ -1,6 +1,6 @@
-// Package clouds describes the local side of a cloud: its simulator, how clients find that, what worlds are seeded with, and what stands
-// in for those controllers of the cloud's provider that Muster does not have. Each cloud builds its value in a folder of its own, and
-// package all lists them; nothing else of the local world names a cloud.
+// Package clouds describes the local side of a cloud: its simulator, how clients find it, the built-in objects of worlds, and the
+// replacements for those controllers of the cloud's provider that Muster lacks. Each cloud builds its value in its own folder, and package
+// all lists them; no other part of the local world names a cloud.
 package clouds
 
 import (
@@ -18,35 +18,35 @@ import (
 
 // Cloud is the local side of one cloud.
 type Cloud struct {
-	// Name is what command lines, files and simulated machines call the cloud, and Title what texts call it.
+	// Name identifies the cloud in command lines, files and simulated machines. Title is its name in texts.
 	Name, Title string
 	// Simulate starts the simulator.
 	Simulate func(Options) (Simulator, error)
-	// Clients is how clients of the cloud find the simulator.
+	// Clients holds the settings by which clients of the cloud find the simulator.
 	Clients Clients
-	// Seed is what worlds are seeded with. Its name is the cloud's.
+	// Seed holds the built-in objects of worlds. Its name is the cloud's.
 	Seed seed.Cloud
-	// Kinds are those of the cloud's provider that Muster only reads.
+	// Kinds lists the kinds of the cloud's provider that Muster only reads.
 	Kinds []foreign.Kind
-	// Reconcilers returns what stands in for the provider's controllers of these kinds.
+	// Reconcilers returns the stand-ins for the provider's controllers of these kinds.
 	Reconcilers func(Inputs) []Reconciler
-	// Resources are the names by which kubectl lists the cloud's pools and their machines.
+	// Resources lists the resource names of the cloud's pools and machines for kubectl.
 	Resources []string
-	// Help is what the help of commands takes from the cloud.
+	// Help holds the cloud's part in the help of commands.
 	Help Help
 }
 
 // Options of a simulator.
 type Options struct {
-	// Dir keeps what the cloud holds; empty keeps it in memory.
+	// Dir stores the state of the cloud; empty keeps it in memory.
 	Dir string
-	// Speed is how much faster than life machines come, boot and go; zero means the simulator's default.
+	// Speed is the factor by which machines start, boot and stop faster than in a real cloud; zero means the simulator's default.
 	Speed float64
-	// MachineHost runs what is inside machines.
+	// MachineHost simulates the software on machines.
 	MachineHost sim.MachineHost
 }
 
-// Simulator is a simulated cloud that runs.
+// Simulator is a running simulated cloud.
 type Simulator struct {
 	// Handler answers the cloud's clients.
 	Handler http.Handler
@@ -56,27 +56,28 @@ type Simulator struct {
 	Close func() error
 }
 
-// Clients is how the SDK and the tools of a cloud find its simulator. A setting is an environment variable, NAME=value.
+// Clients holds the settings by which the SDK and the tools of a cloud find its simulator. A setting is an environment variable,
+// NAME=value.
 type Clients struct {
-	// Settings lead to the simulator with a base URL inside a world.
+	// Settings returns the settings for a simulator with this base URL in a world.
 	Settings func(base string) []string
-	// Account are Settings and all else that clients need which know no cluster's identity.
+	// Account returns Settings and those that clients without a cluster's identity need in addition.
 	Account func(base string) []string
-	// Isolation are settings that keep the SDK from accounts and credentials which it finds by itself.
+	// Isolation lists the settings that keep the SDK from finding other accounts and credentials.
 	Isolation []string
 	// Prefixes of all environment variables that lead the SDK to an account.
 	Prefixes []string
 	// Hosts are those that clients reach whose endpoints are fixed.
 	Hosts []string
-	// Authorities are the environment variables that name the file with the CA which the SDK trusts, beside SSL_CERT_FILE.
+	// Authorities lists the environment variables that name the file with the CA that the SDK trusts, in addition to SSL_CERT_FILE.
 	Authorities []string
 }
 
-// Inputs are what reconcilers work with.
+// Inputs holds the dependencies of reconcilers.
 type Inputs struct {
-	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
+	// Client accesses the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where API servers of workload clusters run, and Publisher tells others how to reach them.
+	// Servers runs the API servers of workload clusters, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Endpoint is the base URL of the simulator.
@@ -88,12 +89,12 @@ type Reconciler interface {
 	SetupWithManager(mgr ctrl.Manager) error
 }
 
-// Help is what the help of commands takes from a cloud.
+// Help holds a cloud's part in the help of commands.
 type Help struct {
-	// Variable is an example of the manifests' variables, and Hosts are examples of the hosts that clients reach, as a list in words.
+	// Variable is an example of a variable in manifests, and Hosts lists examples of the hosts of the cloud's API as a phrase.
 	Variable, Hosts string
-	// Identities are kinds whose objects name secrets in the namespace that the manager has for such; empty where there are none.
+	// Identities lists the kinds whose objects refer to secrets in the manager's namespace for identities; empty for none.
 	Identities string
-	// Plan are arguments of "muster plan", as an example.
+	// Plan is an example of arguments for "muster plan".
 	Plan string
 }

@@ -22,9 +22,9 @@ const (
 	clientQPS, clientBurst = 400, 800
 	// informerResync is as good as never: the controllers do not need it.
 	informerResync = 12 * time.Hour
-	// mapperReset is how soon the controllers learn the names of new kinds.
+	// mapperReset is the interval after which the controllers discover new kinds.
 	mapperReset = 10 * time.Second
-	// workers of each controller; the worlds are small.
+	// workers is the number of workers of each controller. The worlds are small.
 	workers = 5
 )
 
@@ -46,7 +46,7 @@ type task func(ctx context.Context)
 // constructor makes one controller. It only asks for the informers that it needs; they are started afterwards.
 type constructor func(ctx context.Context, e *environment) (task, error)
 
-// environment is what the controllers of one API server share.
+// environment holds the dependencies that the controllers of one API server share.
 type environment struct {
 	config    *rest.Config
 	client    kubernetes.Interface

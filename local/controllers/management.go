@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// collectorResync is how soon the garbage collector notices a new kind; upstream's 30 s would leave the children of
-	// a kind that was just installed without an owner for that long.
+	// collectorResync is the interval after which the garbage collector discovers new kinds. Upstream's 30 s would leave the children of a
+	// newly installed kind without garbage collection for that long.
 	collectorResync = 5 * time.Second
-	// collectorSyncLimit is how long the collector waits for all kinds before it starts with those that it has.
+	// collectorSyncLimit bounds the wait of the collector for the caches of all kinds. After that it starts with those that are synced.
 	collectorSyncLimit = 30 * time.Second
-	// namespaceResync looks at every namespace again, in case an event was lost.
+	// namespaceResync is the interval of a full resync of namespaces, in case an event was lost.
 	namespaceResync = 5 * time.Minute
 )
 

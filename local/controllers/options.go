@@ -3,28 +3,29 @@ package controllers
 import "time"
 
 const (
-	// DefaultNodeMonitorGrace is how long a node may be silent before it counts as lost, as kube-controller-manager has it.
+	// DefaultNodeMonitorGrace is the default node monitor grace period of kube-controller-manager: a Node without a heartbeat for longer
+	// becomes Unknown.
 	DefaultNodeMonitorGrace = 50 * time.Second
-	// nodeMonitorPeriod, nodeStartupGrace and the eviction figures are kube-controller-manager's own.
+	// nodeMonitorPeriod, nodeStartupGrace and the eviction figures are defaults of kube-controller-manager.
 	nodeMonitorPeriod      = 5 * time.Second
 	nodeStartupGrace       = time.Minute
 	evictionRate           = 0.1
 	secondaryEvictionRate  = 0.01
 	largeClusterSize       = 50
 	unhealthyZoneThreshold = 0.55
-	// signedFor is how long the certificates of clients and kubelets are valid at most.
+	// signedFor bounds the validity of the certificates of clients and kubelets.
 	signedFor = 365 * 24 * time.Hour
-	// terminatedPods that are kept before the oldest are removed.
+	// terminatedPods is the number of terminated pods above which the oldest are removed.
 	terminatedPods = 12500
 )
 
-// Options of the controllers of a workload cluster.
+// Options holds the parameters of the controllers of a workload cluster.
 type Options struct {
 	// CACertFile and CAKeyFile sign the certificates of kubelets and clients.
 	CACertFile, CAKeyFile string
 	// RootCA is published to every namespace, PEM.
 	RootCA []byte
-	// NodeMonitorGrace is how long a node may be silent before it counts as lost; zero means DefaultNodeMonitorGrace.
+	// NodeMonitorGrace is the time without a heartbeat after which a Node becomes Unknown; zero means DefaultNodeMonitorGrace.
 	NodeMonitorGrace time.Duration
 }
 

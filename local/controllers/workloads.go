@@ -66,7 +66,7 @@ func statefulSets(ctx context.Context, e *environment) (task, error) {
 	return func(ctx context.Context) { c.Run(ctx, workers) }, nil
 }
 
-// kubeScheduler is the default scheduler. It has informers of its own, for it watches only the pods that have not ended.
+// kubeScheduler returns the default scheduler. It has separate informers, because it watches only the pods that have not ended.
 func kubeScheduler(ctx context.Context, e *environment) (task, error) {
 	factory := scheduler.NewInformerFactory(e.client, 0)
 	broadcaster := events.NewEventBroadcasterAdapterWithContext(ctx, e.client)

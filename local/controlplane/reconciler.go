@@ -21,16 +21,16 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// concurrency is how many objects are worked on at once. How many API servers are started at once is up to the Servers.
+// concurrency bounds the concurrent reconciles. The Servers limit the concurrent starts of API servers.
 const concurrency = 4
 
-// Reconciler makes every LocalControlPlane an API server.
+// Reconciler runs an API server for every LocalControlPlane.
 type Reconciler struct {
-	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
+	// Client accesses the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run.
+	// Servers runs the API servers.
 	Servers workload.Servers
-	// Publisher tells others how to reach them.
+	// Publisher announces the addresses of the servers.
 	Publisher *workload.Publisher
 }
 
@@ -112,14 +112,14 @@ func (r *Reconciler) resume(ctx context.Context, lcp *localv1.LocalControlPlane,
 	return err
 }
 
-func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) workload.Wanted {
-	return workload.Wanted{
+func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) workload.ServerSpec {
+	return workload.ServerSpec{
 		Cluster: cluster.Name, Port: int(lcp.Spec.ControlPlaneEndpoint.Port),
 		NodeMonitorGrace: time.Duration(lcp.Spec.NodeMonitorGracePeriodSeconds) * time.Second,
 	}
 }
 
-// ensure starts the API server and tells where it is.
+// ensure starts the API server and publishes its address.
 func (r *Reconciler) ensure(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
 	endpoint := lcp.Spec.ControlPlaneEndpoint
 	if endpoint.Host != "" && endpoint.Host != workload.Host {

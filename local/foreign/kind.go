@@ -25,14 +25,14 @@ const (
 // and belong to no Cluster; users set it on single objects of others.
 const moveHierarchy = "clusterctl.cluster.x-k8s.io/move-hierarchy"
 
-// Kind is what the definitions differ in.
+// Kind holds the differences between the definitions.
 type Kind struct {
-	// GroupVersionKind is in the version that is stored.
+	// GroupVersionKind has the stored version.
 	schema.GroupVersionKind
 	Plural string
-	// ShortName is empty where the provider has none.
+	// ShortName is empty if the provider defines none.
 	ShortName string
-	// Older is a further version with the same fields; empty where the provider serves none.
+	// Older is a further version with the same fields; empty if the provider serves none.
 	Older string
 	// ClusterScoped is true for identities that belong to no namespace.
 	ClusterScoped bool

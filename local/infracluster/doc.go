@@ -1,4 +1,4 @@
-// Package infracluster stands in, in the local world, for the controllers of infrastructure clusters: it fills in what the simulated
-// cloud holds and reports that the network is ready. One that is managed elsewhere is made ready by its owner, and one that is not by
-// its provider's own controller; neither exists here, so this package stands in for both.
+// Package infracluster replaces the controllers of infrastructure clusters in the local world: it fills in the resources of the simulated
+// cloud and reports the network as ready. An externally managed infrastructure cluster is normally made ready by its owner, any other by
+// its provider's controller. The local world has neither, so this package handles both.
 package infracluster

@@ -19,15 +19,15 @@ type Reconciler struct {
 	Client client.Client
 	// Kind of the infrastructure clusters.
 	Kind schema.GroupVersionKind
-	// Network that an object stands for.
+	// Network returns the network of an object.
 	Network func(o *unstructured.Unstructured) Network
 }
 
-// Network is what the cloud holds for one cluster.
+// Network is implemented by the clouds for the network of a cluster.
 type Network interface {
-	// FillSpec sets what the object leaves open, the endpoint when there is one. What a person has written stays.
+	// FillSpec sets the defaults of the object, and the endpoint if there is one. It keeps the values of users.
 	FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEndpoint) error
-	// Make has the cloud hold what the object, filled in, names. It is asked again and again.
+	// Make creates the cloud resources that the object, after FillSpec, names. It is idempotent.
 	Make(ctx context.Context, o *unstructured.Unstructured) error
 	// FillStatus marks the network as ready.
 	FillStatus(o *unstructured.Unstructured) error

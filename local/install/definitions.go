@@ -17,7 +17,7 @@ import (
 // is set here, or clusterctl would move nothing without an error.
 const clusterctlLabel = "clusterctl.cluster.x-k8s.io"
 
-// definitions are the generated ones, and those of kinds that others own.
+// definitions returns the generated ones, and those of kinds that others own.
 func definitions(others []foreign.Kind) ([]*unstructured.Unstructured, error) {
 	files, err := crd.Files.ReadDir(".")
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 const (
 	// fieldOwner of everything that is installed; it is applied again, with force, at every start.
 	fieldOwner = client.FieldOwner("muster-up")
-	// parallel is how many objects are applied at once.
+	// parallel bounds the concurrent writes.
 	parallel = 8
 )
 
-// Webhook is where conversion and admission are served.
+// Webhook is the server of conversion and admission webhooks.
 type Webhook struct {
-	// URL of the server, without a path.
+	// URL is the address of the server, without a path.
 	URL string
 	// CA that signed its certificate, PEM.
 	CA []byte
@@ -50,7 +50,7 @@ func Definitions(ctx context.Context, config *rest.Config, webhook *Webhook, oth
 	return untilServed(ctx, config, definitions)
 }
 
-// Objects installs what comes beside the definitions, such as the configurations of admission webhooks.
+// Objects installs objects in addition to the definitions, such as the configurations of admission webhooks.
 func Objects(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, objects []client.Object) error {
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// servedPause spaces the reads of what the API server serves, and servedStall is how long none of the missing kinds may come to be served.
+// servedPause spaces the reads of the discovery documents. servedStall bounds the time in which none of the missing kinds appears.
 const servedPause, servedStall = 50 * time.Millisecond, 2 * time.Minute
 
-// untilServed returns when the API server serves every definition in every version that it is to be served in. It reads the discovery
-// documents of the versions: a definition itself is a hundred times as large, and all of them together take the API server more processor
-// time to encode than to install.
+// untilServed returns once the API server serves every definition in all its served versions. It reads the discovery documents of the
+// versions: a definition itself is a hundred times as large, and encoding all of them takes the API server more processor time than
+// installing them.
 func untilServed(ctx context.Context, config *rest.Config, definitions []*unstructured.Unstructured) error {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package managedplane is the frame of the stand-ins for controllers of control planes that a cloud runs: each object gets an API server,
-// which the cloud is let into and others are told how to reach. What the cloud makes of it is the cloud's to say.
+// Package managedplane is the common part of the replacements for controllers of managed control planes: each object gets an API server,
+// which the cloud has access to, and whose address is published. Each cloud adds its own part.
 package managedplane
 
 import (
@@ -22,24 +22,24 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// concurrency is how many objects are worked on at once. How many API servers are started at once is up to the Servers.
+// concurrency bounds the concurrent reconciles. The Servers limit the concurrent starts of API servers.
 const concurrency = 4
 
-// Soon is when a cluster that something is done to is looked at again.
+// Soon is the interval between looks at a cluster while an operation on it runs.
 const Soon = time.Second
 
-// Kind is what is known of a kind of control planes.
+// Kind describes a kind of control planes.
 type Kind struct {
 	Object schema.GroupVersionKind
-	// Finalizer of the provider's own controller.
+	// Finalizer is the finalizer of the provider's own controller.
 	Finalizer string
-	// Service is what the cloud calls the service: EKS. Folder is where the API servers of the kind are kept.
+	// Service is the name of the service: EKS. Folder stores the API servers of the kind.
 	Service, Folder string
-	// Endpoint is the path of the field that says how the control plane is reached.
+	// Endpoint is the path of the field with the address of the control plane.
 	Endpoint []string
-	// Conditions of a control plane: the summary, the service's own part, and what core mirrors to the Cluster.
+	// Conditions lists the conditions of a control plane: the summary, the service's own one, and the one that core mirrors to the Cluster.
 	Conditions []string
-	// Operator is the service in a cluster.
+	// Operator runs the service's part in a cluster.
 	Operator workload.Operator
 }
 
@@ -82,7 +82,7 @@ type Cloud interface {
 type Reconciler struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	// Servers runs the API servers, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	Kind      Kind
@@ -122,8 +122,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	again, err := r.bring(ctx, plane, cluster)
 	if err != nil {
-		said := objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return r.Cloud.Unavailable(o, err) })
-		return ctrl.Result{}, errors.Join(err, said)
+		statusErr := objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return r.Cloud.Unavailable(o, err) })
+		return ctrl.Result{}, errors.Join(err, statusErr)
 	}
 	return ctrl.Result{RequeueAfter: again}, nil
 }
@@ -138,10 +138,10 @@ func (r *Reconciler) resume(ctx context.Context, plane *unstructured.Unstructure
 }
 
 func (r *Reconciler) start(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) (*workload.Server, error) {
-	return r.Servers.Start(ctx, r.Kind.Key(plane), workload.Wanted{Cluster: cluster.Name, Port: r.Kind.port(plane)})
+	return r.Servers.Start(ctx, r.Kind.Key(plane), workload.ServerSpec{Cluster: cluster.Name, Port: r.Kind.port(plane)})
 }
 
-// bring brings the control plane to where it shall be, and returns when it is looked at again. What fits already is not written.
+// bring moves the control plane towards the desired state, and returns when it is to be reconciled again. It writes only differences.
 func (r *Reconciler) bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) (time.Duration, error) {
 	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
 		controllerutil.AddFinalizer(o, r.Kind.Finalizer)

@@ -32,7 +32,7 @@ func (r *Refusal) Error() string {
 	return r.Service + " refused: " + r.Code + ": " + r.Message
 }
 
-// codeOf is the code at the beginning of a refusal in words.
+// codeOf matches the error code at the beginning of a message.
 var codeOf = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*): `)
 
 // Put makes a cluster known or changes it, and decodes what it is then; nil decodes nothing.

@@ -46,7 +46,7 @@ func OwnerOf(ctx context.Context, c client.Client, o client.Object) (*clusterv1.
 	return cluster, nil
 }
 
-// Change changes an object beside its status. What stays as it was is not written.
+// Change changes an object except its status. An unchanged object is not written.
 func Change(ctx context.Context, c client.Client, o *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
 	return change(o, do, func(p client.Patch) error { return c.Patch(ctx, o, p) })
 }

@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Access is what clients need to reach an API server on this machine.
+// Access holds the address of an API server on this machine and administrator credentials.
 type Access struct {
-	// URL is where it serves, on Port.
+	// URL is its address, Port the port in it.
 	URL  string
 	Port int
-	// Kubeconfig and Config make a client its administrator.
+	// Kubeconfig and Config hold the credentials of the administrator.
 	Kubeconfig []byte
 	Config     *rest.Config
 	// CA signs its certificate and those of its clients.

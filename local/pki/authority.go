@@ -103,12 +103,12 @@ func (a *Authority) load() error {
 	return nil
 }
 
-// Subject is what a certificate is for.
+// Subject holds the subject and the usage of a certificate.
 type Subject struct {
 	// CommonName is the user, Organizations are the groups of a client.
 	CommonName    string
 	Organizations []string
-	// Server asks for a serving certificate, valid for Hosts and loopback, instead of a client certificate.
+	// Server selects a serving certificate, valid for Hosts and loopback, instead of a client certificate.
 	Server bool
 	Hosts  []string
 }
@@ -145,7 +145,7 @@ func (a *Authority) Issue(s Subject) (certPEM, keyPEM []byte, err error) {
 	return encodeCert(der), keyPEM, nil
 }
 
-// IssueFiles issues a certificate into <name>.crt and <name>.key beside the authority's own and returns their paths.
+// IssueFiles issues a certificate into <name>.crt and <name>.key in the folder of the authority and returns their paths.
 func (a *Authority) IssueFiles(name string, s Subject) (certFile, keyFile string, err error) {
 	certPEM, keyPEM, err := a.Issue(s)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Kubeconfig is a kubeconfig for the API server at url, with a new client certificate for the subject. Its context,
+// Kubeconfig returns a kubeconfig for the API server at url, with a new client certificate for the subject. Its context,
 // cluster and user carry name, so that several can be merged.
 func (a *Authority) Kubeconfig(url, name string, s Subject) ([]byte, error) {
 	certPEM, keyPEM, err := a.Issue(s)
@@ -27,7 +27,7 @@ func (a *Authority) Kubeconfig(url, name string, s Subject) ([]byte, error) {
 	return b, nil
 }
 
-// Admin is the subject of a cluster administrator.
+// Admin returns the subject of a cluster administrator.
 func Admin() Subject {
 	return Subject{CommonName: "admin", Organizations: []string{"system:masters"}}
 }

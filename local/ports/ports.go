@@ -40,7 +40,7 @@ func (s *Set) Pick(name string) (int, error) {
 	return 0, fmt.Errorf("want a free port between %d and %d on 127.0.0.1, found none", first, last)
 }
 
-// Take adds a port, or says why that can't be: something listens there, or a set has it.
+// Take adds a port. It returns an error if a process listens there or a set has it.
 func (s *Set) Take(port int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,13 +21,13 @@ import (
 const FieldManager = "muster-up"
 
 const (
-	// patience is how long seeding waits for webhooks and the API server while a world comes up: on a machine that is busy
-	// compiling, the controllers have been seen to need half a minute.
+	// patience bounds the wait of seeding for webhooks and the API server while a world starts. On a machine that is busy compiling, the
+	// controllers can need half a minute.
 	patience = 90 * time.Second
-	// kindPatience is how long it waits for an unknown kind: a definition in the same manifests is served within seconds,
-	// and a misspelt kind shall be told soon.
+	// kindPatience bounds the wait for an unknown kind. A definition in the same manifests is served within seconds, and a misspelt kind is to
+	// be reported soon.
 	kindPatience = 10 * time.Second
-	// retryEvery is the pause between two tries.
+	// retryEvery is the pause between two attempts.
 	retryEvery = 250 * time.Millisecond
 )
 
@@ -35,8 +35,8 @@ const (
 type Applier struct {
 	Client client.Client
 	Record *Record
-	// Told is called after each object: applied is false for one that the world was seeded with before. May be nil.
-	Told func(o Object, applied bool)
+	// OnApplied is called after each object: applied is false for one that the world was seeded with before. May be nil.
+	OnApplied func(o Object, applied bool)
 }
 
 // Apply applies the objects, namespaces first, each with server-side apply. It waits a bounded time for kinds and
@@ -54,8 +54,8 @@ func (a *Applier) Apply(ctx context.Context, objects []Object) error {
 				return err
 			}
 		}
-		if a.Told != nil {
-			a.Told(o, applied)
+		if a.OnApplied != nil {
+			a.OnApplied(o, applied)
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func (a *Applier) try(ctx context.Context, o Object) error {
 	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(FieldManager))
 }
 
-// waitFor is how long an error is worth waiting for its end; zero for a refusal, which waiting does not change.
+// waitFor returns how long to retry after an error; zero for a rejection, which no retry changes.
 func waitFor(err error) time.Duration {
 	var network net.Error
 	var transport *url.Error
@@ -127,17 +127,17 @@ func waitFor(err error) time.Duration {
 	}
 }
 
-// unreachable tells a webhook, or a part of the API server, that could not be asked from one that has refused: what the API
-// server can't classify is an internal error too, such as an unknown field. A conversion that is impossible has that as its reason, or
-// none.
+// unreachable distinguishes a webhook, or a part of the API server, that did not respond from one that has rejected the object. The API
+// server reports everything that it can't classify, such as an unknown field, as an internal error too. An impossible conversion has a
+// separate cause, or none.
 func unreachable(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, `: Post "`) ||
 		apierrors.ReasonForError(err) == metav1.StatusReasonInternalError && !strings.Contains(text, "conversion webhook for ")
 }
 
-// unchecked tells a refusal by an admission that could not check a field in time, whatever it holds. One other field that is refused makes
-// it final.
+// unchecked recognizes a rejection by an admission that could not check a field in time, whatever its value. A rejection of any other field
+// makes it final.
 func unchecked(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -148,13 +148,13 @@ func unchecked(err error) bool {
 	return len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return !internal(c) })
 }
 
-// namesObject tells an object that is not there (a namespace) from a path that is not served yet.
+// namesObject distinguishes a missing object (a namespace) from a path that is not served yet.
 func namesObject(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
-// explain words an error for people: the fields and what is wrong with each, or the kind that is not there.
+// explain formats an error for users: the fields with the error of each, or the missing kind.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -185,12 +185,12 @@ func explain(err error) error {
 	return &RefusedError{Fields: fields, err: err}
 }
 
-// unknownField is how the API server begins to tell, under server-side apply, of a field that a kind does not have.
+// unknownField is the prefix of the API server's error, under server-side apply, for a field that a kind does not have.
 const unknownField = "failed to create typed patch object ("
 
-// RefusedError is returned when the API server rejects an object; it has the reasons, field by field.
+// RefusedError is returned if the API server rejects an object. It lists the reasons by field.
 type RefusedError struct {
-	// Fields are the paths of the fields, each with what is wrong with it.
+	// Fields lists the paths of the fields with the error of each.
 	Fields []string
 	err    error
 }

@@ -159,20 +159,20 @@ func TestApplyOnceInAWorldsLife(t *testing.T) {
 	objects := parse(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n")
 	s := &server{answers: []error{nil, apierrors.NewBadRequest("no")}}
 	for i, want := range []struct {
-		fails   bool
-		applied int
-		told    map[string]bool
+		fails    bool
+		applied  int
+		reported map[string]bool
 	}{
-		{fails: true, applied: 1, told: map[string]bool{"a": true}},
-		{applied: 2, told: map[string]bool{"a": false, "b": true}},
-		{applied: 2, told: map[string]bool{"a": false, "b": false}},
+		{fails: true, applied: 1, reported: map[string]bool{"a": true}},
+		{applied: 2, reported: map[string]bool{"a": false, "b": true}},
+		{applied: 2, reported: map[string]bool{"a": false, "b": false}},
 	} {
 		record, err := OpenRecord(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := map[string]bool{}
-		err = (&Applier{Client: s.client(), Record: record, Told: func(o Object, applied bool) { told[o.GetName()] = applied }}).Apply(
+		reported := map[string]bool{}
+		err = (&Applier{Client: s.client(), Record: record, OnApplied: func(o Object, applied bool) { reported[o.GetName()] = applied }}).Apply(
 			t.Context(), objects)
 		if (err != nil) != want.fails {
 			t.Fatalf("start %d: want a failure: %v, got %v", i+1, want.fails, err)
@@ -180,7 +180,7 @@ func TestApplyOnceInAWorldsLife(t *testing.T) {
 		if len(s.applied) != want.applied {
 			t.Errorf("start %d: want %d applied in all, got %v", i+1, want.applied, s.applied)
 		}
-		if diff := cmp.Diff(want.told, told); diff != "" {
+		if diff := cmp.Diff(want.reported, reported); diff != "" {
 			t.Errorf("start %d: told (-want +got):\n%s", i+1, diff)
 		}
 	}

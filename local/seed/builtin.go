@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Builtin are the objects of a world that is given no manifests: pools of two machines each, by name, with their clusters.
+// Builtin returns the objects of a world that is given no manifests: pools of two machines each, by name, with their clusters.
 func Builtin(a Accounts, pools []string) ([]Object, error) {
 	var objects []Object
 	for _, c := range a.Known {
@@ -36,15 +36,15 @@ type wantedCluster struct {
 	kinds []string
 }
 
-// objects are what makes the cluster in a world: the Cluster, its infrastructure and its control plane.
+// objects returns the objects of the cluster: the Cluster, its infrastructure and its control plane.
 func (w *wantedCluster) objects(a Accounts, c Cluster) ([]Object, error) {
 	vars := a.Variables()
 	vars["CLUSTER_NAME"], vars["NAMESPACE"], vars["KUBERNETES_VERSION"] = w.name, w.namespace, c.version(w.newest)
 	return Parse([]Source{{Name: builtinPrefix + "cluster", Text: c.Manifest}}, FromMap(vars))
 }
 
-// AddClusters puts before objects the clusters that they name and that neither they nor the world bring: exists says
-// whether the world has a Cluster of that name already. Only clusters of the clouds that are simulated can be made.
+// AddClusters adds the clusters that the objects name and that neither they nor the world have, in front of them. exists reports whether
+// the world already has a Cluster of that name. Only clusters of simulated clouds can be created.
 func AddClusters(a Accounts, objects []Object, exists func(namespace, name string) (bool, error)) ([]Object, error) {
 	var made []Object
 	for _, w := range wantedClusters(objects) {
@@ -86,7 +86,7 @@ func Clusters(objects []Object) [][2]string {
 	return all
 }
 
-// TopologyPools is how many machine pools a Cluster of a ClusterClass asks for; 0 for anything else.
+// TopologyPools returns the number of machine pools in the topology of a Cluster; 0 for any other object.
 func TopologyPools(o Object) int {
 	if gk := o.GroupVersionKind().GroupKind(); gk.Group != coreGroup || gk.Kind != "Cluster" {
 		return 0
@@ -95,7 +95,7 @@ func TopologyPools(o Object) int {
 	return len(pools)
 }
 
-// clusterName is the cluster that an object belongs to; empty for one that belongs to none.
+// clusterName returns the cluster that an object belongs to; empty for one that belongs to none.
 func clusterName(o Object) string {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
 	return name
@@ -110,17 +110,17 @@ func wantedClusters(objects []Object) []*wantedCluster {
 		}
 	}
 	var order []*wantedCluster
-	wanted := map[string]*wantedCluster{}
+	byName := map[string]*wantedCluster{}
 	for _, o := range objects {
 		name := clusterName(o)
 		id := o.Namespaced() + "/" + name
 		if o.GroupVersionKind().Group != coreGroup || name == "" || brought[id] {
 			continue
 		}
-		w := wanted[id]
+		w := byName[id]
 		if w == nil {
 			w = &wantedCluster{namespace: o.Namespaced(), name: name, by: o}
-			wanted[id] = w
+			byName[id] = w
 			order = append(order, w)
 		}
 		w.newest = newer(w.newest, machineVersion(o))
@@ -132,10 +132,10 @@ func wantedClusters(objects []Object) []*wantedCluster {
 // coreGroup is the API group of Cluster and of everything that names one.
 const coreGroup = "cluster.x-k8s.io"
 
-// machineVersion is the Kubernetes version of the machines that an object makes; empty for an object that makes none.
+// machineVersion returns the Kubernetes version of the machines that an object makes; empty for an object that makes none.
 func machineVersion(o Object) string { return machineField(o, "version") }
 
-// infrastructureKind is the kind of infrastructure that an object makes its machines from.
+// infrastructureKind returns the kind of infrastructure that an object makes its machines from.
 func infrastructureKind(o Object) string { return machineField(o, "infrastructureRef", "kind") }
 
 // machineField reads a field of the machine that an object is, or has a template of.
@@ -148,7 +148,7 @@ func machineField(o Object, path ...string) string {
 	return ""
 }
 
-// newer is the higher of two versions. A version that can't be read loses; the API server will say what is wrong with it.
+// newer returns the higher of two versions. An invalid version loses; the API server will report it.
 func newer(a, b string) string {
 	vb, err := version.ParseSemantic(b)
 	if err != nil {

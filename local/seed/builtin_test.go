@@ -227,7 +227,7 @@ func TestBuiltinPoolsMakeNoWorldForeign(t *testing.T) {
 	}
 }
 
-// TestVariables: what is not simulated has no content, but is known.
+// TestVariables holds that variables of clouds that are not simulated are known but empty.
 func TestVariables(t *testing.T) {
 	vars := account.Variables()
 	if location, ok := vars["AZURE_LOCATION"]; vars["AWS_REGION"] != "eu-west-1" || !ok || location != "" {

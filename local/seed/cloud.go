@@ -10,15 +10,15 @@ import (
 // builtinPrefix begins the names of the built-in manifests, in messages and in a Record.
 const builtinPrefix = "built-in "
 
-// Cloud is what worlds are seeded with on one cloud.
+// Cloud holds the built-in objects of worlds on one cloud.
 type Cloud struct {
-	// Name of the cloud.
+	// Name is the name of the cloud.
 	Name string
-	// Variables are what the simulated account holds, under the names that the manifests of the cloud's provider use for it.
+	// Variables holds the identifiers of the simulated account, under the variable names of the manifests of the cloud's provider.
 	Variables map[string]string
-	// Pools are built in, in the order in which they are seeded.
+	// Pools lists the built-in pools in the order of seeding.
 	Pools []Pool
-	// Clusters are those that can be made around pools which bring none. The first one that is for an object is made.
+	// Clusters lists the clusters that can be created for pools without one. The first that suits an object is used.
 	Clusters []Cluster
 }
 
@@ -26,7 +26,7 @@ type Cloud struct {
 type Pool struct {
 	// Name of the MachinePool.
 	Name string
-	// About is what the pool is, as in "capa-mp-0 is ...".
+	// About describes the pool; it completes "capa-mp-0 is ...".
 	About string
 	// Manifest is the text of the pool's manifest, and File its name.
 	Manifest, File string
@@ -34,10 +34,10 @@ type Pool struct {
 
 // Cluster is a cluster that can be made around pools.
 type Cluster struct {
-	// Kinds are the kinds of infrastructure whose clusters are made of Manifest, as patterns of path.Match. The empty one stands for
-	// objects that name no infrastructure.
+	// Kinds lists the kinds of infrastructure for whose objects Manifest creates a cluster, as patterns of path.Match. The empty pattern
+	// matches objects that name no infrastructure.
 	Kinds []string
-	// Manifest has the variables CLUSTER_NAME, NAMESPACE and KUBERNETES_VERSION beside those of the cloud.
+	// Manifest has the variables CLUSTER_NAME, NAMESPACE and KUBERNETES_VERSION in addition to those of the cloud.
 	Manifest string
 	// Oldest is the Kubernetes version of a cluster whose pools ask for nothing newer.
 	Oldest string
@@ -45,9 +45,9 @@ type Cluster struct {
 	OldestSupported bool
 }
 
-// Accounts are what manifests may be for.
+// Accounts selects the clouds that manifests may use.
 type Accounts struct {
-	// Known are all clouds, and Simulated the names of those that the world has.
+	// Known lists all clouds, Simulated the names of those in the world.
 	Known     []Cloud
 	Simulated []string
 }
@@ -101,8 +101,8 @@ func (c Cluster) serves(kind string) bool {
 	})
 }
 
-// version is what a control plane for pools asks for: the version of the newest pool, and not below the oldest that the world has by
-// itself, unless that one could not serve the pool, which admission would refuse.
+// version returns the version of a control plane for pools: that of the newest pool, but at least the oldest version in the world, unless a
+// control plane of the latter version could not serve the pool, which admission would reject.
 func (c Cluster) version(newest string) string {
 	oldest := c.Oldest
 	if !c.OldestSupported && skew.Between(newest, skew.ControlPlane{Version: oldest}) != nil {

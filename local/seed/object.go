@@ -36,7 +36,7 @@ func (o Object) Where() string {
 	return fmt.Sprintf("%s: document %d (%s)", o.File, o.Document, what)
 }
 
-// Namespaced is the namespace that the object is in, or would be in if its kind has namespaces.
+// Namespaced returns the namespace that the object is in, or would be in if its kind has namespaces.
 func (o Object) Namespaced() string {
 	if ns := o.GetNamespace(); ns != "" {
 		return ns
@@ -44,7 +44,7 @@ func (o Object) Namespaced() string {
 	return DefaultNamespace
 }
 
-// key tells objects apart within a world. The version is left out: an object is the same under each.
+// key identifies an object within a world. It has no version, because an object is the same in each.
 func (o Object) key() string {
 	gvk := o.GroupVersionKind()
 	return strings.Join([]string{gvk.Group, gvk.Kind, o.Namespaced(), o.GetName()}, "/")
@@ -56,14 +56,14 @@ type MissingError struct {
 	Names, Files []string
 }
 
-// Error says which variables to set.
+// Error lists the variables to set.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("no value for %s in %s: set them in the environment, or give defaults as ${NAME:=value}",
 		strings.Join(e.Names, ", "), strings.Join(e.Files, ", "))
 }
 
-// Parse fills in the variables of all sources and decodes their documents. Lists are taken apart. An error names the file,
-// the document and what is wrong with it; variables without a value come together in one MissingError.
+// Parse replaces the variables of all sources and decodes their documents. Lists are split into their items. An error names the file and
+// the document; all variables without a value are in one MissingError.
 func Parse(sources []Source, lookup Lookup) ([]Object, error) {
 	var missing MissingError
 	texts := make([]string, len(sources))
@@ -90,7 +90,7 @@ func Parse(sources []Source, lookup Lookup) ([]Object, error) {
 	return Plain(filled)
 }
 
-// Plain is Parse for sources that have no variables: every text is what it is.
+// Plain parses sources without replacing variables.
 func Plain(sources []Source) ([]Object, error) {
 	var all []Object
 	for _, s := range sources {

@@ -12,18 +12,18 @@ import (
 // maxSource bounds one file of manifests; an API server takes no object above 1.5 MiB, and no file holds many such.
 const maxSource = 32 << 20
 
-// Stdin is the file name that stands for standard input, as with kubectl.
+// Stdin is the file name that selects standard input, as with kubectl.
 const Stdin = "-"
 
 // Source is the text of one file of manifests.
 type Source struct {
-	// Name is how messages call it: the path as it was given, or "standard input".
+	// Name identifies the source in messages: the path from the command line, or "standard input".
 	Name string
 	Text string
 }
 
-// Read collects sources from files, from directories (their .yaml, .yml and .json files by name, not deeper) and from
-// standard input. A directory without any such file is an error, since nothing is never what was meant.
+// Read collects sources from files, from directories (their .yaml, .yml and .json files by name, without subdirectories) and from standard
+// input. It returns an error for a directory without any such file, because an empty one is always a mistake.
 func Read(paths []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, p := range paths {

@@ -31,9 +31,9 @@ func FromMap(m map[string]string) Lookup {
 	}
 }
 
-// Substitute replaces ${VAR}, ${VAR:=default} and whatever else clusterctl replaces in a template, with clusterctl's own code. It returns
-// the names that have neither a value nor a default, sorted; the text is then of no use. As with clusterctl, a name that stands in
-// another's default may be without a value.
+// Substitute replaces ${VAR}, ${VAR:=default} and the other forms of clusterctl's templates, with clusterctl's own code. It returns the
+// sorted names that have neither a value nor a default; the text is unusable then. As with clusterctl, a name in the default of another one
+// may have no value.
 func Substitute(text string, lookup Lookup) (string, []string, error) {
 	processor := yamlprocessor.NewSimpleProcessor()
 	defaults, err := processor.GetVariableMap([]byte(text))

@@ -64,7 +64,7 @@ func (c *cluster) close() {
 }
 
 // keep starts the API server of a cluster again whenever it ends by itself, at its port and from its files, until the cluster is closed.
-func (s *Servers) keep(c *cluster, key types.NamespacedName, w workload.Wanted) {
+func (s *Servers) keep(c *cluster, key types.NamespacedName, w workload.ServerSpec) {
 	defer close(c.over)
 	for pause, is := firstPause, c.server; is != nil; {
 		began := time.Now()
@@ -93,7 +93,7 @@ func (s *Servers) keep(c *cluster, key types.NamespacedName, w workload.Wanted) 
 }
 
 // again starts the API server of a cluster until a start succeeds, and returns it; nil when the cluster is closed.
-func (s *Servers) again(c *cluster, key types.NamespacedName, w workload.Wanted, pause *time.Duration) *server {
+func (s *Servers) again(c *cluster, key types.NamespacedName, w workload.ServerSpec, pause *time.Duration) *server {
 	for {
 		select {
 		case <-c.stopping.Done():

@@ -22,15 +22,15 @@ import (
 // configReader is the name that kubeadm gives to the role of those who read its configuration, and to the binding of the role.
 const configReader = "kubeadm:nodes-kubeadm-config"
 
-// configuration is what "kubeadm init" would have been given. It and storeConfiguration follow kubeadm's util/config and
-// phases/uploadconfig, which bring kubectl's libraries: every binary with an API server would be linked with them, and by a C compiler.
+// configuration returns the configuration that "kubeadm init" would use. It and storeConfiguration follow kubeadm's util/config and
+// phases/uploadconfig. Importing those would link every binary with kubectl's libraries, and by a C compiler.
 func configuration(s *apiserver.Server, cluster string) (*kubeadmapi.ClusterConfiguration, error) {
-	asked := &kubeadmv1.ClusterConfiguration{
+	external := &kubeadmv1.ClusterConfiguration{
 		ClusterName: cluster, KubernetesVersion: apiserver.Version(), ControlPlaneEndpoint: fmt.Sprintf("%s:%d", workload.Host, s.Port),
 	}
-	scheme.Scheme.Default(asked)
+	scheme.Scheme.Default(external)
 	c := &kubeadmapi.ClusterConfiguration{}
-	if err := scheme.Scheme.Convert(asked, c, nil); err != nil {
+	if err := scheme.Scheme.Convert(external, c, nil); err != nil {
 		return nil, fmt.Errorf("make kubeadm's configuration of %s: %w", cluster, err)
 	}
 	componentconfigs.Default(c, &kubeadmapi.APIEndpoint{AdvertiseAddress: workload.Host}, &kubeadmapi.NodeRegistrationOptions{})

@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// Options says where the API servers live.
+// Options holds the location and the parameters of the API servers.
 type Options struct {
 	// Dir holds their certificates and ports, where a restart finds them.
 	Dir string
@@ -47,11 +47,11 @@ type Servers struct {
 	running map[types.NamespacedName]*cluster
 }
 
-// startsAtOnce is how many API servers are started at once, whatever their kinds: each keeps a processor busy for two seconds, and
-// has hooks with clocks that many starts at once would miss.
+// startsAtOnce bounds the concurrent starts of API servers of all kinds. Each keeps a processor busy for two seconds, and has hooks with
+// time limits that many concurrent starts would exceed.
 const startsAtOnce = 2
 
-// server is one of them, with its controllers.
+// server is a running API server with its controllers.
 type server struct {
 	*apiserver.Server
 
@@ -70,13 +70,13 @@ func New(o Options) *Servers {
 	return &Servers{Options: o, starting: make(chan struct{}, startsAtOnce), running: map[types.NamespacedName]*cluster{}}
 }
 
-// Version is the Kubernetes version of all of them, with the leading v.
+// Version returns the Kubernetes version of all of them, with the leading v.
 func (s *Servers) Version() string { return apiserver.Version() }
 
-// Start starts the API server of key and its controllers, unless it runs, and installs what machines need to join. The key is
-// that of the object that stands for the control plane; workload.KeyOf tells those of several kinds apart. While one that ended by itself
-// is being started again, Start returns why it ended.
-func (s *Servers) Start(ctx context.Context, key types.NamespacedName, w workload.Wanted) (*workload.Server, error) {
+// Start starts the API server of key and its controllers unless it runs, and installs what machines need to join. The key is that of the
+// control plane object; workload.KeyOf distinguishes those of several kinds. While a server that ended by itself is being restarted, Start
+// returns the reason why it ended.
+func (s *Servers) Start(ctx context.Context, key types.NamespacedName, w workload.ServerSpec) (*workload.Server, error) {
 	if running := s.get(key); running != nil {
 		return running.serving()
 	}
@@ -100,7 +100,7 @@ func (s *Servers) get(key types.NamespacedName) *cluster {
 
 // open starts what belongs to one cluster, at the port that it has or gets. A server outlives the pass that starts it, so ctx bounds the
 // start alone.
-func (s *Servers) open(ctx context.Context, key types.NamespacedName, w workload.Wanted) (*server, error) {
+func (s *Servers) open(ctx context.Context, key types.NamespacedName, w workload.ServerSpec) (*server, error) {
 	port, err := s.port(s.Place(key), w.Port)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s *Servers) open(ctx context.Context, key types.NamespacedName, w workload
 }
 
 // startAt starts what belongs to one cluster when its turn has come.
-func (s *Servers) startAt(ctx context.Context, key types.NamespacedName, w workload.Wanted, port int) (*server, error) {
+func (s *Servers) startAt(ctx context.Context, key types.NamespacedName, w workload.ServerSpec, port int) (*server, error) {
 	select {
 	case s.starting <- struct{}{}:
 		defer func() { <-s.starting }()
@@ -124,7 +124,7 @@ func (s *Servers) startAt(ctx context.Context, key types.NamespacedName, w workl
 }
 
 // serve starts what belongs to one cluster, at a port.
-func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w workload.Wanted, port int) (started *server, err error) {
+func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w workload.ServerSpec, port int) (started *server, err error) {
 	dir := s.Place(key)
 	started = &server{}
 	etcdCA, err := pki.OpenAuthority(dir, "etcd-ca", "etcd-ca")
@@ -164,13 +164,13 @@ func (s *Servers) Place(key types.NamespacedName) string {
 func prefix(key types.NamespacedName) string { return "/clusters/" + key.Namespace + "/" + key.Name }
 
 // port of a server, which ports has then: the one that its object names, else the one that it had, else a new one, which is kept.
-func (s *Servers) port(dir string, wanted int) (int, error) {
+func (s *Servers) port(dir string, requested int) (int, error) {
 	file := filepath.Join(dir, "port")
 	kept, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, fmt.Errorf("read the port of an API server: %w", err)
 	}
-	port := wanted
+	port := requested
 	if port == 0 && len(kept) > 0 {
 		if port, err = strconv.Atoi(strings.TrimSpace(string(kept))); err != nil {
 			return 0, fmt.Errorf("read the port of an API server from %s: %w", file, err)

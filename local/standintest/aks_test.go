@@ -1,12 +1,8 @@
 package standintest_test
 
 import (
-	stdcmp "cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -83,7 +79,7 @@ func TestAKS(t *testing.T) {
 	}
 	t.Parallel()
 	createNamespace(t, "aks")
-	t.Run("a failed control plane", failedAKS)
+	t.Run("FailedControlPlane", failedAKS)
 	for _, c := range []struct {
 		name              string
 		kind              aksKind
@@ -96,7 +92,7 @@ func TestAKS(t *testing.T) {
 			t.Parallel()
 			cluster, plane := c.kind.create(t, client.ObjectKey{Namespace: "aks", Name: c.name}, specOf(t, c.name, c.plane), nil)
 			standintest.Eventually(t, "the control plane to wait for a System pool", func(ctx context.Context) error {
-				return stand.Says(ctx, plane, conditions, "False", c.kind.pool.Kind+" whose mode is System")
+				return stand.HasConditions(ctx, plane, conditions, "False", c.kind.pool.Kind+" whose mode is System")
 			})
 			if c.user != "" {
 				c.kind.createPool(t, c.name, "pool1", c.user)
@@ -117,7 +113,7 @@ func TestAKS(t *testing.T) {
 
 			setVersion(t, plane, "v1.39.0")
 			standintest.Eventually(t, "AKS's own words about a version that it does not have", func(ctx context.Context) error {
-				if err := stand.Says(ctx, plane, conditions, "False", "which is not supported in location westus2"); err != nil {
+				if err := stand.HasConditions(ctx, plane, conditions, "False", "which is not supported in location westus2"); err != nil {
 					return err
 				}
 				return reasonIs(plane, "K8sVersionNotSupported")
@@ -142,7 +138,7 @@ func reasonIs(o *unstructured.Unstructured, want string) error {
 	return err
 }
 
-// failedAKS holds that a control plane whose managed cluster could not be created says why in AKS's words, with AKS's code.
+// failedAKS holds that a control plane whose managed cluster could not be created reports the message and the code of AKS.
 func failedAKS(t *testing.T) {
 	t.Parallel()
 	const size = "Standard_D4s_v3"
@@ -152,7 +148,7 @@ func failedAKS(t *testing.T) {
 	_, plane := aksManaged().create(t, client.ObjectKey{Namespace: "aks", Name: "few"}, specOf(t, "few", managedPlaneSpec), nil)
 	aksManaged().createPool(t, "few", "pool0", strings.Replace(managedPoolSpec, "Standard_D2s_v3", size, 1))
 	standintest.Eventually(t, "AKS's own words about what it lacks", func(ctx context.Context) error {
-		if err := stand.Says(ctx, plane, conditions, "False", "Agent pool pool0: AllocationFailed: "); err != nil {
+		if err := stand.HasConditions(ctx, plane, conditions, "False", "Agent pool pool0: AllocationFailed: "); err != nil {
 			return err
 		}
 		return reasonIs(plane, "VMSSAgentPoolReconcileFailed")
@@ -187,7 +183,7 @@ func (kind aksKind) createPool(t *testing.T, cluster, name, spec string) {
 	}
 }
 
-// inAKS is what AKS holds of a managed cluster.
+// inAKS returns the state of a managed cluster in AKS.
 func inAKS(name string) (containerservice.Inspected, bool) {
 	for _, c := range azureCloud.State().Clusters {
 		if c.Name == name {
@@ -246,38 +242,6 @@ func TestProfilesOfAKS(t *testing.T) {
 		got, err := c.profile(o, aksv1.ManagedClusterView{SubnetID: "/subnets/own", SubnetPrefix: "/subnets/"})
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.why, err, diff)
-		}
-	}
-}
-
-// TestRegistryOfAKS holds that what the simulator says reaches the reconciler, and the token reaches no error.
-func TestRegistryOfAKS(t *testing.T) {
-	for _, tc := range []struct {
-		why  string
-		code int
-		said string
-		want string
-		is   error
-	}{
-		{why: "taken", code: http.StatusOK},
-		{why: "another operation runs", code: http.StatusConflict, want: "another operation runs: {}", is: aks.ErrBusy},
-		{why: "refused", code: http.StatusBadRequest, want: "AKS refused: {}"},
-		{why: "refused with a code", code: http.StatusBadRequest, said: "K8sVersionNotSupported: the version 1.39.0: no",
-			want: "AKS refused: K8sVersionNotSupported: the version 1.39.0: no"},
-	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(tc.code)
-			_, _ = w.Write([]byte(stdcmp.Or(tc.said, "{}") + "\n"))
-		}))
-		_, err := aks.HTTP{Endpoint: s.URL}.Put(t.Context(), containerservice.Wanted{Name: "c",
-			Access: containerservice.Access{Token: "abcdef.0123456789abcdef"}})
-		s.Close()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
-			strings.Contains(err.Error(), "0123456789abcdef")) {
-			t.Errorf("%s: want %q, got %v", tc.why, tc.want, err)
-		}
-		if tc.is != nil && !errors.Is(err, tc.is) {
-			t.Errorf("%s: want %v, got %v", tc.why, tc.is, err)
 		}
 	}
 }

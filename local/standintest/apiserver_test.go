@@ -27,24 +27,24 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controllers"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // TestLongServers starts two API servers on one store, uses one as a cluster that machines join, and starts them again.
 func TestLongServers(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	ctx := t.Context()
 	dir := t.TempDir()
 	first := startWorld(t, dir, 0, 0)
 	admin := clientOf(t, first.workload.Config)
 
-	t.Run("objects are separate", func(t *testing.T) { separate(ctx, t, first) })
-	t.Run("a bootstrap token says who it is", func(t *testing.T) { bootstrapToken(ctx, t, first.workload, admin) })
-	t.Run("an anonymous user reads nothing", func(t *testing.T) { anonymous(ctx, t, first.workload) })
-	t.Run("an approved request is signed by the CA", func(t *testing.T) { signing(ctx, t, first.workload, admin) })
-	t.Run("a deployment runs and its budget holds", func(t *testing.T) { workloads(ctx, t, admin) })
-	t.Run("a namespace ends", func(t *testing.T) { namespaceEnds(ctx, t, admin) })
-	t.Run("the version is a release's", func(t *testing.T) {
+	t.Run("ObjectsSeparate", func(t *testing.T) { separate(ctx, t, first) })
+	t.Run("BootstrapTokenAuthenticates", func(t *testing.T) { bootstrapToken(ctx, t, first.workload, admin) })
+	t.Run("AnonymousUserDenied", func(t *testing.T) { anonymous(ctx, t, first.workload) })
+	t.Run("ApprovedRequestSigned", func(t *testing.T) { signing(ctx, t, first.workload, admin) })
+	t.Run("DeploymentRunsAndBudgetHolds", func(t *testing.T) { workloads(ctx, t, admin) })
+	t.Run("NamespaceDeleted", func(t *testing.T) { namespaceEnds(ctx, t, admin) })
+	t.Run("VersionIsRelease", func(t *testing.T) {
 		v, err := admin.Discovery().ServerVersion()
 		if err != nil || v.GitVersion != apiserver.Version() || strings.Contains(v.GitVersion, "master") {
 			t.Fatalf("version: want %s, got %v, %v", apiserver.Version(), v, err)
@@ -54,12 +54,12 @@ func TestLongServers(t *testing.T) {
 	ports := [2]int{first.management.Port, first.workload.Port}
 	first.stop()
 	again := startWorld(t, dir, ports[0], ports[1])
-	t.Run("a restart finds what was there, with the old credentials", func(t *testing.T) {
+	t.Run("RestartKeepsObjectsAndCredentials", func(t *testing.T) {
 		if _, err := admin.CoreV1().ConfigMaps("default").Get(ctx, "workload", metav1.GetOptions{}); err != nil {
 			t.Fatalf("want the config map that the first server kept, got: %v", err)
 		}
 	})
-	t.Run("a removed prefix leaves nothing, and its neighbour alone", func(t *testing.T) {
+	t.Run("RemovedPrefixLeavesNothing", func(t *testing.T) {
 		again.workloadControllers.Stop()
 		again.workload.Stop()
 		if err := again.etcd.DeletePrefix(ctx, "/clusters/a/b"); err != nil {
@@ -142,7 +142,7 @@ func clientOf(t *testing.T, c *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-// eventually fails the test when what does not come true in time; the last error says what was found.
+// eventually fails the test if what does not succeed in time; the last error describes the state found.
 func eventually(ctx context.Context, t *testing.T, want string, what func(ctx context.Context) error) {
 	t.Helper()
 	var last error

@@ -81,7 +81,7 @@ func verify(t *testing.T, a *pki.Authority) {
 	}
 }
 
-// TestWriteFile: keys and kubeconfigs are for their owner alone, and nothing is left beside them.
+// TestWriteFile holds that keys and kubeconfigs are readable only by their owner, and that no temporary file is left.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "secret")

@@ -20,11 +20,11 @@ func TestTheSimulatorHoldsIt(t *testing.T) {
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
 	h := azurestandin.HTTP{Endpoint: server.URL}
-	wanted := azurestandin.Wanted{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared",
+	network := azurestandin.Resources{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared",
 		Vnet:    "v",
 		Subnets: []string{"nodes"}, BackendPools: map[string]string{"lb": "lb-outboundBackendPool"}}
 	for range 2 {
-		if err := h.Make(t.Context(), wanted); err != nil {
+		if err := h.Make(t.Context(), network); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestARefusalIsTold(t *testing.T) {
 		http.Error(w, "no room", http.StatusConflict)
 	}))
 	t.Cleanup(server.Close)
-	err := azurestandin.HTTP{Endpoint: server.URL}.Make(t.Context(), azurestandin.Wanted{SubscriptionID: "s", ResourceGroup: "rg"})
+	err := azurestandin.HTTP{Endpoint: server.URL}.Make(t.Context(), azurestandin.Resources{SubscriptionID: "s", ResourceGroup: "rg"})
 	if err == nil || !strings.Contains(err.Error(), "/subscriptions/s/resourceGroups/rg: 409 Conflict: no room") {
 		t.Errorf("want what was refused and why, got %v", err)
 	}

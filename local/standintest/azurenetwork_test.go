@@ -12,13 +12,13 @@ import (
 	"github.com/muster-project/muster/local/clouds/azure/standin"
 )
 
-// azureRecorded remembers what it was asked to make.
+// azureRecorded records requests.
 type azureRecorded struct {
-	made standin.Wanted
+	made standin.Resources
 	err  error
 }
 
-func (r *azureRecorded) Make(_ context.Context, w standin.Wanted) error {
+func (r *azureRecorded) Make(_ context.Context, w standin.Resources) error {
 	r.made = w
 	return r.err
 }
@@ -41,7 +41,7 @@ func TestAzureNetwork(t *testing.T) {
 		spec     map[string]any
 		endpoint clusterv1.APIEndpoint
 		wantSpec map[string]any
-		wantMade standin.Wanted
+		wantMade standin.Resources
 	}{
 		{reason: "an empty one gets the provider's names", spec: map[string]any{},
 			endpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001},
@@ -49,7 +49,7 @@ func TestAzureNetwork(t *testing.T) {
 				"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": int64(20001)},
 				"networkSpec": map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"},
 					"subnets": []any{controlPlaneSubnet, nodeSubnet}}},
-			wantMade: standin.Wanted{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
+			wantMade: standin.Resources{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
 				Subnets: []string{"capz-controlplane-subnet", "capz-node-subnet"}, BackendPools: map[string]string{}}},
 		{reason: "what a person wrote stays, subnets without a name get one, a balancer that is asked for gets its names",
 			spec: map[string]any{"subscriptionID": "own", "location": "eastus", "resourceGroup": "rg", "azureEnvironment": "AzureUSGovernmentCloud",
@@ -64,7 +64,7 @@ func TestAzureNetwork(t *testing.T) {
 						"backendPool": map[string]any{"name": "capz-outboundBackendPool"}},
 					"subnets": []any{map[string]any{"role": "node", "name": "mine"}, map[string]any{"role": "node", "name": "capz-node-subnet-2"},
 						map[string]any{"role": "control-plane", "name": "capz-controlplane-subnet"}}}},
-			wantMade: standin.Wanted{SubscriptionID: "own", ResourceGroup: "rg", Location: "eastus", VnetGroup: "shared", Vnet: "v",
+			wantMade: standin.Resources{SubscriptionID: "own", ResourceGroup: "rg", Location: "eastus", VnetGroup: "shared", Vnet: "v",
 				Subnets:      []string{"mine", "capz-node-subnet-2", "capz-controlplane-subnet"},
 				BackendPools: map[string]string{"capz": "capz-outboundBackendPool"}}},
 		{reason: "a subnet for everything needs no other",
@@ -72,7 +72,7 @@ func TestAzureNetwork(t *testing.T) {
 			wantSpec: map[string]any{"subscriptionID": "sub", "location": "westus2", "resourceGroup": "capz", "azureEnvironment": "AzurePublicCloud",
 				"networkSpec": map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"},
 					"subnets": []any{map[string]any{"role": "cluster", "name": "capz-subnet"}}}},
-			wantMade: standin.Wanted{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
+			wantMade: standin.Resources{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
 				Subnets: []string{"capz-subnet"}, BackendPools: map[string]string{}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatIsWrong: fields of another type are told, and so is a cloud that does not make the network.
+// TestAnObjectThatIsWrong holds that fields of a wrong type are reported, and so is a cloud that fails to create the network.
 func TestAnObjectThatIsWrong(t *testing.T) {
 	refused := errors.New("refused")
 	n := standin.Network{SubscriptionID: "sub", Location: "westus2", Azure: &azureRecorded{err: refused}}

@@ -11,7 +11,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
-// TestBuiltinPoolsOfAzure: the published pool is in its cluster as it was published, and beside it one in the other mode.
+// TestBuiltinPoolsOfAzure holds that the published pool keeps its published form in its cluster, and that a second pool has the other mode.
 func TestBuiltinPoolsOfAzure(t *testing.T) {
 	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{standin.Seed()}, Simulated: []string{"azure"}},
 		[]string{"capz-mp-0", "capz-flex-0"})

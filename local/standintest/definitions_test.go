@@ -30,7 +30,7 @@ type definitionServer struct {
 
 	mu     sync.Mutex
 	stored map[string]*apiextensionsv1.CustomResourceDefinition
-	// reads are how often each group and version was read.
+	// reads counts the reads of each group and version.
 	reads map[string]int
 }
 
@@ -109,8 +109,8 @@ func (s *definitionServer) list(at string) any {
 	return resources(at, all...)
 }
 
-// TestConversion: a kind with several versions that differ is converted by the webhook, or served in its stored version alone where
-// there is none; otherwise the API server would change the version of an object without changing its fields.
+// TestConversion holds that a kind whose versions differ is converted by the webhook, or served only in its stored version without one.
+// Otherwise the API server would change the version of an object without changing its fields.
 func TestConversion(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -177,16 +177,17 @@ func TestServedVersions(t *testing.T) {
 	}
 }
 
-// others are the kinds of all clouds' providers.
+// others returns the kinds of all clouds' providers.
 func others() []foreign.Kind { return slices.Concat(awsstandin.Kinds(), azurestandin.Kinds()) }
 
-// foreignKind is a kind whose versions all have the same fields.
+// foreignKind returns a kind whose versions all have the same fields.
 func foreignKind(kind string) bool {
 	return slices.ContainsFunc(others(), func(k foreign.Kind) bool { return k.Kind == kind })
 }
 
 // unconverted are kinds of which all versions have the same fields: the API server converts them by itself.
-var unconverted = []string{"AWSMachine", "AzureASOManagedMachinePool", "AzureASOManagedMachinePoolTemplate", "MachineDrainRule"}
+var unconverted = []string{"AWSMachine", "AzureASOManagedMachinePool", "AzureASOManagedMachinePoolTemplate", "MachineDrainRule",
+	"OCIMachinePoolMachine", "OCIVirtualMachinePool"}
 
 func checkConversion(t *testing.T, kind string, spec apiextensionsv1.CustomResourceDefinitionSpec,
 	wantStrategy apiextensionsv1.ConversionStrategyType, wantServed int) {

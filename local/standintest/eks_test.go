@@ -47,8 +47,8 @@ func TestEKS(t *testing.T) {
 	if !ok || c.Version != "1.31" || c.SecurityGroup != "sg-1" || len(c.Subnets) != 1 {
 		t.Fatalf("EKS: want the cluster, got %+v, %v", c, ok)
 	}
-	t.Run("EKS is let in", func(t *testing.T) { letInto(t, c) })
-	t.Run("the secrets and the file for people", func(t *testing.T) {
+	t.Run("EKSAuthenticates", func(t *testing.T) { letInto(t, c) })
+	t.Run("SecretsAndKubeconfig", func(t *testing.T) {
 		if _, err := secret.Get(t.Context(), management, client.ObjectKeyFromObject(cluster), secret.Kubeconfig); err != nil {
 			t.Error(err)
 		}
@@ -56,12 +56,12 @@ func TestEKS(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("its AWSManagedCluster is ready with it", func(t *testing.T) { managedCluster(t, cluster, plane) })
+	t.Run("ManagedClusterReady", func(t *testing.T) { managedCluster(t, cluster, plane) })
 
 	knownToEKS.set(func() { knownToEKS.broken = errors.New("EKS is away") })
 	setVersion(t, plane, "v1.32.0")
 	standintest.Eventually(t, "the object to say why it is not ready", func(ctx context.Context) error {
-		return stand.Says(ctx, plane, conditions, "False", "EKS is away")
+		return stand.HasConditions(ctx, plane, conditions, "False", "EKS is away")
 	})
 	knownToEKS.set(func() { knownToEKS.broken = nil })
 	eksKinds.untilReady(t, plane, map[string]any{"externalManagedControlPlane": true, "version": "v1.32"})
@@ -72,7 +72,7 @@ func TestEKS(t *testing.T) {
 	knownToEKS.set(func() { knownToEKS.busy["eks_c"] = true })
 	remove(t, plane)
 	standintest.Eventually(t, "the object to wait for the node groups", func(ctx context.Context) error {
-		return stand.Says(ctx, plane, conditions, "False", "the cluster has node groups: one")
+		return stand.HasConditions(ctx, plane, conditions, "False", "the cluster has node groups: one")
 	})
 	knownToEKS.set(func() { knownToEKS.busy["eks_c"] = false })
 	eksKinds.removed(t, cluster, plane)
@@ -115,7 +115,7 @@ func letInto(t *testing.T, c eks.Cluster) {
 	}
 }
 
-// managedCluster plays core, which tells the Cluster of its control plane, and looks at the infrastructure.
+// managedCluster acts as core: it sets the Cluster's reference to its control plane, and checks the infrastructure.
 func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstructured) {
 	host, _, _ := unstructured.NestedString(plane.Object, "spec", "controlPlaneEndpoint", "host")
 	port, _, _ := unstructured.NestedInt64(plane.Object, "spec", "controlPlaneEndpoint", "port")
@@ -130,7 +130,7 @@ func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructure
 	}
 }
 
-// TestRegistryOfEKS holds that what the simulator says reaches the reconciler, and the token reaches no error.
+// TestRegistryOfEKS holds that errors of the simulator reach the reconciler, and that no error has the token.
 func TestRegistryOfEKS(t *testing.T) {
 	for _, tc := range []struct {
 		reason string

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/local/clouds/aws/eks"
 )
 
-// list is an EKS that remembers what it was told.
+// list is an EKS that records requests.
 type list struct {
 	mu       sync.Mutex
 	clusters map[string]eks.Cluster

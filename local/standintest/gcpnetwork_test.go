@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 )
 
-// gcpRecorded remembers what it was asked to make.
+// gcpRecorded records requests.
 type gcpRecorded struct{ made string }
 
 func (r *gcpRecorded) Make(_ context.Context, project, name string) error {

@@ -2,17 +2,12 @@ package standintest_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/local/clouds/gcp/gke"
 	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/sim/gcp/container"
@@ -50,7 +45,7 @@ func TestGKE(t *testing.T) {
 	gkeKinds.untilReady(t, plane, map[string]any{"version": "v1.35.1", "currentVersion": "1.35.1"})
 	setVersion(t, plane, "v1.39.0")
 	standintest.Eventually(t, "GKE's own words about a version that it does not have", func(ctx context.Context) error {
-		return stand.Says(ctx, plane, conditions, "False", `No valid versions with the prefix "1.39.0" found.`)
+		return stand.HasConditions(ctx, plane, conditions, "False", `No valid versions with the prefix "1.39.0" found.`)
 	})
 	if n := gcpCloud.Calls().Summary(0).Total; n != 0 {
 		t.Errorf("want no request in the log of the cloud's clients, got %d", n)
@@ -62,39 +57,10 @@ func TestGKE(t *testing.T) {
 	}
 }
 
-// inGKE is what GKE holds of the cluster.
+// inGKE returns the state of the cluster in GKE.
 func inGKE() (container.Inspected, bool) {
 	for _, c := range gcpCloud.State().Clusters {
 		return c, true
 	}
 	return container.Inspected{}, false
-}
-
-// TestRegistryOfGKE holds that what the simulator says reaches the reconciler, and the token reaches no error.
-func TestRegistryOfGKE(t *testing.T) {
-	for _, tc := range []struct {
-		why  string
-		code int
-		want string
-		is   error
-	}{
-		{why: "taken", code: http.StatusOK},
-		{why: "another operation runs", code: http.StatusConflict, want: "GKE is busy with the cluster: {}", is: gke.ErrBusy},
-		{why: "refused", code: http.StatusBadRequest, want: "GKE refused: {}"},
-	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(tc.code)
-			_, _ = w.Write([]byte("{}\n"))
-		}))
-		_, err := gke.HTTP{Endpoint: s.URL}.Put(t.Context(), container.Wanted{Name: "c",
-			Access: container.Access{Token: "abcdef.0123456789abcdef"}})
-		s.Close()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
-			strings.Contains(err.Error(), "0123456789abcdef")) {
-			t.Errorf("%s: want %q, got %v", tc.why, tc.want, err)
-		}
-		if tc.is != nil && !errors.Is(err, tc.is) {
-			t.Errorf("%s: want %v, got %v", tc.why, tc.is, err)
-		}
-	}
 }

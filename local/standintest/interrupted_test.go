@@ -15,16 +15,16 @@ import (
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/clouds/gcp/standin"
 	"github.com/muster-project/muster/local/install"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// stall is how long the test's servers may make no progress.
+// stall bounds the time without progress of the test's servers.
 const stall = 15 * time.Second
 
-// TestLongInterruptedStart starts a server one of whose hooks fails once, and again after it was killed between two steps of a definition.
-// Another server in the same process serves all the time.
+// TestLongInterruptedStart starts a server with a hook that fails once, and again after a kill between two steps of a definition. Another
+// server in the same process serves all the time.
 func TestLongInterruptedStart(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	dir := t.TempDir()
 	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "etcd"))
 	if err != nil {
@@ -86,7 +86,7 @@ func unestablish(t *testing.T, etcd *apiserver.Etcd, key string) {
 		t.Fatalf("the stored definition %s: %v, %v", key, found, err)
 	}
 	const established, installing = `"type":"Established","status":"True"`, `"type":"Established","status":"False"`
-	// Any other change of the bytes would be written anew by the first client that applies the definition, and so establish it.
+	// Any other change of the bytes would be overwritten by the first client that applies the definition, which would also establish it.
 	changed := strings.Replace(string(found.Kvs[0].Value), established, installing, 1)
 	if changed == string(found.Kvs[0].Value) {
 		t.Fatalf("want a stored definition with %s, found %s", established, changed)

@@ -2,9 +2,6 @@ package standintest_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,7 +9,6 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
 	"github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/local/standintest"
@@ -48,7 +44,7 @@ func TestKapsule(t *testing.T) {
 	kapsuleKinds.untilReady(t, plane, map[string]any{"version": "v1.35.2"})
 	setVersion(t, plane, "v1.39.0")
 	standintest.Eventually(t, "the refusal of a version that Kapsule does not have", func(ctx context.Context) error {
-		return stand.Says(ctx, plane, conditions, "False", "Kapsule refused: ")
+		return stand.HasConditions(ctx, plane, conditions, "False", "Kapsule refused: ")
 	})
 	if n := scwCloud.Calls().Summary(0).Total; n != 0 {
 		t.Errorf("want no request in the log of the cloud's clients, got %d", n)
@@ -57,34 +53,6 @@ func TestKapsule(t *testing.T) {
 	kapsuleKinds.removed(t, cluster, plane)
 	if gone, err := scwCloud.DropCluster(scaleway.Region, "kapsule-c"); err != nil || !gone {
 		t.Errorf("Kapsule: want the cluster deleted, got %t, %v", gone, err)
-	}
-}
-
-// TestRegistryOfKapsule holds that what the simulator says reaches the reconciler, and the token reaches no error.
-func TestRegistryOfKapsule(t *testing.T) {
-	for _, tc := range []struct {
-		why  string
-		code int
-		want string
-		is   error
-	}{
-		{why: "taken", code: http.StatusOK},
-		{why: "another operation runs", code: http.StatusConflict, want: "a change of the cluster is under way: {}", is: kapsule.ErrBusy},
-		{why: "refused", code: http.StatusBadRequest, want: "Kapsule refused: {}"},
-	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(tc.code)
-			_, _ = w.Write([]byte("{}\n"))
-		}))
-		_, err := kapsule.HTTP{Endpoint: s.URL}.Put(t.Context(), scaleway.Access{Name: "c", Token: "abcdef.0123456789abcdef"})
-		s.Close()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
-			strings.Contains(err.Error(), "0123456789abcdef")) {
-			t.Errorf("%s: want %q, got %v", tc.why, tc.want, err)
-		}
-		if tc.is != nil && !errors.Is(err, tc.is) {
-			t.Errorf("%s: want %v, got %v", tc.why, tc.is, err)
-		}
 	}
 }
 

@@ -61,12 +61,12 @@ func TestLocalControlPlane(t *testing.T) {
 		t.Fatalf("status: want it initialized, at the version asked for, one replica ready; got %+v", s)
 	}
 	admin := w.workload(t, key)
-	t.Run("a machine joins as kubeadm would", func(t *testing.T) { join(t, w, lcp, admin) })
-	t.Run("a stranger reads cluster-info and nothing else", func(t *testing.T) { stranger(t, w, key) })
+	t.Run("MachineJoinsLikeKubeadm", func(t *testing.T) { join(t, w, lcp, admin) })
+	t.Run("AnonymousReadsClusterInfoOnly", func(t *testing.T) { stranger(t, w, key) })
 
 	before := w.secret(t, key, secret.Kubeconfig)
 	port := lcp.Spec.ControlPlaneEndpoint.Port
-	// A pause holds back changes; a cluster that served goes on serving, also after a restart.
+	// A pause suspends changes; a running cluster continues to serve, also after a restart.
 	w.pause(t, key, true)
 	w.stop()
 	w.start(t)
@@ -81,8 +81,8 @@ func TestLocalControlPlane(t *testing.T) {
 		t.Fatalf("restart: want the kubeconfig and port %d as they were, got port %d", port, lcp.Spec.ControlPlaneEndpoint.Port)
 	}
 
-	t.Run("an API server that ends by itself comes back", func(t *testing.T) { w.ended(t, lcp, admin) })
-	t.Run("deletion leaves nothing", func(t *testing.T) { w.deleted(t, lcp, int(port)) })
+	t.Run("EndedAPIServerRestarted", func(t *testing.T) { w.ended(t, lcp, admin) })
+	t.Run("DeletionLeavesNothing", func(t *testing.T) { w.deleted(t, lcp, int(port)) })
 }
 
 // create makes a Cluster and its control plane, owned as core would have it.
@@ -150,7 +150,7 @@ func (w *localWorld) secret(t *testing.T, key client.ObjectKey, purpose secret.P
 	return s
 }
 
-// workload is a client made from the secret that core and its providers read.
+// workload returns a client made from the secret that core and its providers read.
 func (w *localWorld) workload(t *testing.T, key client.ObjectKey) *kubernetes.Clientset {
 	t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig(w.secret(t, key, secret.Kubeconfig).Data["value"])

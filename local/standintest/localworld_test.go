@@ -26,7 +26,7 @@ import (
 // patience bounds every wait; an idle machine needs a few seconds for the longest.
 const patience = 3 * time.Minute
 
-// localWorld is the management cluster with a manager of its own, which can be stopped and started again.
+// localWorld is the management cluster with a separate manager that can be restarted.
 type localWorld struct {
 	dir     string
 	etcd    *apiserver.Etcd

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/local/ports"
 )
 
-// TestPickPort: the choice must be repeatable, must avoid what is listened on, and is below the ports that systems take for outgoing
-// connections and for Services.
+// TestPickPort holds that the choice is repeatable, avoids ports in use, and is below the ports that systems use for outgoing connections
+// and for Services.
 func TestPickPort(t *testing.T) {
 	const first, last = 20000, 29999
 	var s ports.Set

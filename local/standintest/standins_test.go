@@ -25,20 +25,24 @@ import (
 	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	"github.com/muster-project/muster/local/clouds/gcp/gke"
 	gcpstandin "github.com/muster-project/muster/local/clouds/gcp/standin"
+	"github.com/muster-project/muster/local/clouds/oci/oke"
+	ocistandin "github.com/muster-project/muster/local/clouds/oci/standin"
 	"github.com/muster-project/muster/local/clouds/scaleway/kapsule"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/foreign"
+	"github.com/muster-project/muster/local/infracluster"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/local/workload"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/oci"
 	"github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/alone"
 )
 
 // The world of all tests: a management cluster with every cloud's control planes on it, an EKS that is only a list, and simulated clouds
-// without machines' insides. Each test has a namespace of its own.
+// without software on their machines. Each test has its own namespace.
 var (
 	stand      *standintest.World
 	server     *alone.Server
@@ -47,6 +51,7 @@ var (
 	azureCloud *azure.Cloud
 	gcpCloud   *gcp.Cloud
 	scwCloud   *scaleway.Cloud
+	ociCloud   *oci.Cloud
 )
 
 func TestMain(m *testing.M) { os.Exit(alone.Run(m, "standins", begin)) }
@@ -75,8 +80,12 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 	if scwCloud, err = scaleway.New(scaleway.Options{Speed: 500}); err != nil {
 		return nil, err
 	}
+	if ociCloud, err = oci.New(oci.Options{Speed: 500}); err != nil {
+		return nil, err
+	}
 	azureWeb, gcpWeb, scwWeb := httptest.NewServer(azureCloud), httptest.NewServer(gcpCloud), httptest.NewServer(scwCloud)
-	for _, r := range reconcilers(azureWeb.URL, gcpWeb.URL, scwWeb.URL) {
+	ociWeb := httptest.NewServer(ociCloud)
+	for _, r := range reconcilers(azureWeb.URL, gcpWeb.URL, scwWeb.URL, ociWeb.URL) {
 		if err := r.SetupWithManager(stand.Manager); err != nil {
 			return nil, err
 		}
@@ -87,13 +96,14 @@ func begin(ctx context.Context, s *alone.Server, dir string) (func() error, erro
 		azureWeb.Close()
 		gcpWeb.Close()
 		scwWeb.Close()
+		ociWeb.Close()
 		set.Stop()
-		return errors.Join(err, azureCloud.Close(), gcpCloud.Close(), scwCloud.Close())
+		return errors.Join(err, azureCloud.Close(), gcpCloud.Close(), scwCloud.Close(), ociCloud.Close())
 	}, nil
 }
 
-// reconcilers returns those of the control planes and clusters of all clouds.
-func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(mgr ctrl.Manager) error } {
+// reconcilers returns the reconcilers of the control planes and clusters of all clouds.
+func reconcilers(azureURL, gcpURL, scwURL, ociURL string) []interface{ SetupWithManager(mgr ctrl.Manager) error } {
 	c := stand.Manager.GetClient()
 	region := func(region string) awsstandin.Network {
 		if region == "" {
@@ -112,6 +122,10 @@ func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(
 		gke.Clusters(c, project),
 		&kapsule.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: kapsule.HTTP{Endpoint: scwURL}},
 		kapsule.Clusters(c),
+		&oke.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: oke.HTTP{Endpoint: ociURL}},
+		oke.Clusters(c),
+		&infracluster.Reconciler{Client: c, Kind: ocistandin.OCICluster,
+			Network: func(*unstructured.Unstructured) infracluster.Network { return ocistandin.Network{} }},
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
 		made = append(made,
@@ -122,13 +136,13 @@ func reconcilers(azureURL, gcpURL, scwURL string) []interface{ SetupWithManager(
 	return made
 }
 
-// conditions is how many a control plane of a cloud has: Ready, its service's own, and Available.
+// conditions is the number of conditions of a cloud's control plane: Ready, its service's own, and Available.
 const conditions = 3
 
 // service names the kinds of a managed service and their fields.
 type service struct {
 	plane, infra schema.GroupVersionKind
-	// endpoint is where a control plane says how it is reached, folder where its API servers are kept.
+	// endpoint is the path of the address in a control plane. folder stores its API servers.
 	endpoint []string
 	folder   string
 }
@@ -169,11 +183,11 @@ func (s service) create(t *testing.T, key client.ObjectKey, plane, infra map[str
 	return cluster, made["plane"]
 }
 
-// untilReady waits until core would take the control plane for initialized, with its endpoint and what else its status says.
+// untilReady waits until core considers the control plane initialized, with its endpoint and the given status.
 func (s service) untilReady(t *testing.T, plane *unstructured.Unstructured, status map[string]any) {
 	t.Helper()
 	standintest.Eventually(t, fmt.Sprintf("a control plane that is ready, with %v", status), func(ctx context.Context) error {
-		if err := stand.Says(ctx, plane, conditions, "True", ""); err != nil {
+		if err := stand.HasConditions(ctx, plane, conditions, "True", ""); err != nil {
 			return err
 		}
 		for _, field := range []string{"ready", "initialized"} {
@@ -193,7 +207,7 @@ func (s service) untilReady(t *testing.T, plane *unstructured.Unstructured, stat
 	})
 }
 
-// path is that of a field of the endpoint.
+// path returns the path of a field of the endpoint.
 func (s service) path(field string) []string { return append(s.endpoint[:2:2], field) }
 
 // setVersion changes the version of a control plane.

@@ -1,5 +1,5 @@
-// Package standintest is what tests of the stand-ins for other providers' controllers run on: a management cluster with a manager, and the
-// API servers of workload clusters.
+// Package standintest provides the environment for tests of the stand-ins for other providers' controllers: a management cluster with a
+// manager, and the API servers of workload clusters.
 package standintest
 
 import (
@@ -92,8 +92,9 @@ func (w *World) Start(ctx context.Context) (stop func() error) {
 	}
 }
 
-// Says reads an object and returns an error unless it has so many conditions, all with the status, and with the text in their messages.
-func (w *World) Says(ctx context.Context, o *unstructured.Unstructured, conditions int, status, message string) error {
+// HasConditions reads an object and returns an error unless it has so many conditions, all with the status, and with the text in their
+// messages.
+func (w *World) HasConditions(ctx context.Context, o *unstructured.Unstructured, conditions int, status, message string) error {
 	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (w *World) Says(ctx context.Context, o *unstructured.Unstructured, conditio
 	return nil
 }
 
-// Eventually fails the test when what does not come true in time; the last error says what was found.
+// Eventually fails the test if what does not succeed in time; the last error describes the state found.
 func Eventually(t *testing.T, want string, what func(ctx context.Context) error) {
 	t.Helper()
 	last := errors.New("nothing was tried")

@@ -1,4 +1,3 @@
-// Package upstream runs cluster-api's own reconcilers and admission webhooks for Cluster, Machine, MachineHealthCheck
-// and KubeadmConfig in one manager, so that the local world needs no second binary beside it; with the gate
-// ClusterTopology those for ClusterClasses too.
+// Package upstream runs Cluster API's own reconcilers and admission webhooks for Cluster, Machine, MachineHealthCheck and KubeadmConfig in
+// one manager, so that the local world needs no second binary. With the gate ClusterTopology it also runs those for ClusterClasses.
 package upstream

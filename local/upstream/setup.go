@@ -19,12 +19,12 @@ import (
 const (
 	// concurrency of each reconciler.
 	concurrency = 10
-	// remoteGracePeriod is how long a workload cluster may be out of reach before conditions say so, as core has it.
+	// remoteGracePeriod is the time a workload cluster may be unreachable before conditions report it. It is the default of core.
 	remoteGracePeriod = 5 * time.Minute
 )
 
-// Hurry makes the reconcilers act on every change at once; by themselves they look at an object once a second at most.
-// It changes the whole process and is to be called before a manager is made.
+// Hurry makes the reconcilers act on every change at once; by default they reconcile an object at most once a second. It changes the whole
+// process, and must be called before a manager is created.
 func Hurry() error {
 	if err := feature.MutableGates.Set(string(feature.ReconcilerRateLimiting) + "=false"); err != nil {
 		return fmt.Errorf("let cluster-api's reconcilers hurry: %w", err)
@@ -34,14 +34,14 @@ func Hurry() error {
 
 // Options of the reconcilers.
 type Options struct {
-	// TokenTTL is how long a bootstrap token is valid unless it is renewed; zero means the bootstrap provider's default.
+	// TokenTTL is the validity of a bootstrap token unless it is renewed; zero means the bootstrap provider's default.
 	TokenTTL time.Duration
-	// WatchFilter limits the objects to those whose label cluster.x-k8s.io/watch-filter has this value; empty takes all.
+	// WatchFilter selects the objects whose label cluster.x-k8s.io/watch-filter has this value; empty selects all.
 	WatchFilter string
 }
 
-// Setup adds the reconcilers to a manager. Its scheme has to know what AddToScheme adds, its cache must hold the data of
-// the clusters' secrets, and the default indexes have to be there. secrets reads those secrets.
+// Setup adds the reconcilers to a manager. Its scheme must include AddToScheme, its cache the data of the clusters' secrets, and the
+// default indexes must exist. secrets reads those secrets.
 func Setup(ctx context.Context, mgr ctrl.Manager, cc clustercache.ClusterCache, secrets client.Client, o Options) error {
 	if o.TokenTTL == 0 {
 		o.TokenTTL = kubeadmconfig.DefaultTokenTTL

@@ -67,13 +67,13 @@ func registerWebhooks(server registrar, scheme *runtime.Scheme, c client.Reader)
 	server.Register(validateKubeadm, admission.WithValidator[*bootstrapv1.KubeadmConfig](scheme, configs))
 }
 
-// hook is one webhook: its name, where it is served and what it is asked about.
+// hook is one webhook: its name, its path and its resources.
 type hook struct {
 	name, path, group, resource string
 	operations                  []admissionregistrationv1.OperationType
 }
 
-// Configurations are the configurations of the webhooks. at says how the API server reaches a path.
+// Configurations returns the configurations of the webhooks. at returns how the API server reaches a path.
 func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
 	change := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	core, bootstrap := clusterv1.GroupVersion.Group, bootstrapv1.GroupVersion.Group

@@ -1,3 +1,3 @@
-// Package workload is what every kind of control plane of the local world shares: which API server it wants, the key by which it has it,
-// and the secrets by which the management cluster, machines and people reach it. Package servers runs the API servers.
+// Package workload holds the parts that all kinds of control planes of the local world share: the wanted API server, its key, and the
+// secrets by which the management cluster, machines and users reach it. Package servers runs the API servers.
 package workload

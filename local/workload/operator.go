@@ -23,8 +23,8 @@ type Operator struct {
 	TokenID string
 }
 
-// LetIn gives the operator its role in a cluster, and returns the bootstrap token that stands for its identity there: with it machines ask
-// for their certificates, and the operator labels, closes, drains and deletes their nodes. Both stay as they are once they are there.
+// LetIn creates the operator's role in a cluster, and returns the bootstrap token with which it authenticates there: machines request their
+// certificates with it, and the operator labels, cordons, drains and deletes their nodes. Both are created once and kept.
 func (o Operator) LetIn(ctx context.Context, config *rest.Config) (string, error) {
 	c, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -48,7 +48,7 @@ func (p *Publisher) Publish(ctx context.Context, owner client.Object, cluster st
 	return nil
 }
 
-// secrets are what others need to reach the cluster and to let machines join it, as kubeadm's control plane keeps them.
+// secrets returns the secrets with which clients reach the cluster and machines join it, as kubeadm's control plane stores them.
 func (s *Server) secrets() map[secret.Purpose]map[string][]byte {
 	pair := func(crt, key []byte) map[string][]byte {
 		return map[string][]byte{secret.TLSCrtDataName: crt, secret.TLSKeyDataName: key}

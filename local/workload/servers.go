@@ -9,10 +9,10 @@ import (
 	"github.com/muster-project/muster/local/pki"
 )
 
-// Servers are the API servers of the workload clusters, each by the key of the object that stands for its control plane.
+// Servers runs the API servers of the workload clusters, each by the key of its control plane object.
 type Servers interface {
 	// Start starts an API server unless it runs. Machines can join it from then on.
-	Start(ctx context.Context, key types.NamespacedName, w Wanted) (*Server, error)
+	Start(ctx context.Context, key types.NamespacedName, w ServerSpec) (*Server, error)
 	// Remove stops an API server and removes everything that it has kept.
 	Remove(ctx context.Context, key types.NamespacedName) error
 	// Version is the Kubernetes version of all of them, with the leading v.
@@ -29,18 +29,18 @@ type Server struct {
 // Host is where all of them listen.
 const Host = "127.0.0.1"
 
-// Wanted is what one API server shall be.
-type Wanted struct {
+// ServerSpec describes one API server.
+type ServerSpec struct {
 	// Cluster is the name of the Cluster.
 	Cluster string
-	// Port to listen on; 0 takes the one that the server had, or a free one.
+	// Port is the port to listen on; 0 selects the previous port of the server, or a free one.
 	Port int
-	// NodeMonitorGrace is how long a node may be silent before it counts as lost; zero is the controllers' own default.
+	// NodeMonitorGrace is the time without a heartbeat after which a Node becomes Unknown; zero means the controllers' default.
 	NodeMonitorGrace time.Duration
 }
 
-// KeyOf is the key of an object of another kind than LocalControlPlane, whose servers have the names of their objects. No object
-// has a name with an underscore, so keys of different kinds never meet.
+// KeyOf returns the key of the server of an object of another kind than LocalControlPlane, whose servers have the names of their objects.
+// No object has a name with an underscore, so keys of different kinds never collide.
 func KeyOf(kind string, object types.NamespacedName) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.Namespace, Name: object.Name + "_" + kind}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/muster-project/muster/local/clouds/all"
 )
 
-// Clouds are the names of all clouds that can be simulated.
+// Clouds returns the names of all clouds that can be simulated.
 func Clouds() []string { return all.Names() }
 
-// endpoint is the base URL of a simulated cloud.
+// endpoint returns the base URL of a simulated cloud.
 func (p places) endpoint(cloud string) string { return "http://" + Loopback(p[cloud]) }
 
-// cloudEnvironment are the settings with which SDKs and tools of the clouds reach the simulated ones. A world that was made before
+// cloudEnvironment returns the settings with which SDKs and tools of the clouds reach the simulated ones. A world that was made before
 // there was a cloud has none of it.
 func (p places) cloudEnvironment(names []string) []string {
 	var settings []string
@@ -43,7 +43,7 @@ func OfCloud(variable string) bool {
 	})
 }
 
-// controllersEnvironment is that of this process with the simulated accounts in place of whatever accounts it names: a
+// controllersEnvironment returns that of this process with the simulated accounts in place of whatever accounts it names: a
 // local world never reaches a real one.
 func (p places) controllersEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), OfCloud)

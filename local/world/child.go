@@ -18,20 +18,20 @@ const (
 	longLife = 30 * time.Second
 	// maxDeaths in a row end the world: a child that never lives long does not get better by being started.
 	maxDeaths = 10
-	// stopLimit is how long the children may take to end, all together, before they are killed. A user who presses Ctrl-C waits for it, and
-	// the next start puts away what a killed child leaves.
+	// stopLimit bounds the time in which all children may stop before they are killed. A user who presses Ctrl-C waits for it, and the next
+	// start removes what a killed child leaves behind.
 	stopLimit = 2500 * time.Millisecond
-	// logLimit is how large a log may be when a child is started; a larger one is put aside, once.
+	// logLimit bounds the size of a log when a child is started. A larger one is rotated once.
 	logLimit = 64 << 20
 )
 
-// Child is what can be known about a child of the world.
+// Child describes a child process of the world.
 type Child struct {
-	// Name of the child: apiservers, clouds or controllers.
+	// Name is the name of the child: apiservers, clouds or controllers.
 	Name string
-	// PID of its process; 0 while there is none.
+	// PID is that of its process; 0 if it does not run.
 	PID int
-	// Starts counts how often it was started.
+	// Starts counts its starts.
 	Starts int
 	// Ended is why it ended the last time; empty for one that never did.
 	Ended string
@@ -66,7 +66,7 @@ func newChild(name, log string, command, env []string) *child {
 		state: Child{Name: name, Log: log}}
 }
 
-// snapshot is the child's state now.
+// snapshot returns the child's state now.
 func (c *child) snapshot() Child {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *child) live(ctx context.Context) error {
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(c.command[0], c.command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, log, log
-	// The pipe ends when we do, however we end, and then so does the child.
+	// The pipe ends with this process, however that ends, and the child ends with the pipe.
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("make the pipe to %s: %w", c.name, err)
@@ -128,8 +128,8 @@ func (c *child) live(ctx context.Context) error {
 	c.mu.Lock()
 	c.state.PID, c.process = 0, nil
 	c.mu.Unlock()
-	if said := lastLine(c.log); said != "" {
-		return errors.Join(err, errors.New(said))
+	if reason := lastLine(c.log); reason != "" {
+		return errors.Join(err, errors.New(reason))
 	}
 	return errors.Join(err, errors.New("it ended without a word"))
 }

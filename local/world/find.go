@@ -2,9 +2,9 @@ package world
 
 import "path/filepath"
 
-// CloudsOf are the settings, each NAME=value, with which the clouds of a world are reached by a process that was given its kubeconfig, with
-// no other setting of any cloud beside them (OfCloud): a world never reaches a real account. It is false for a kubeconfig that is
-// not a world's.
+// CloudsOf returns the settings, each NAME=value, with which a process with the kubeconfig of a world reaches the world's clouds. They
+// isolate it from all other accounts of the clouds (OfCloud), so that it never reaches a real one. It returns false for a kubeconfig that
+// is not a world's.
 func CloudsOf(kubeconfig string) (settings []string, ok bool, err error) {
 	d := Dir(filepath.Dir(kubeconfig))
 	if filepath.Base(d.Kubeconfig()) != filepath.Base(kubeconfig) {

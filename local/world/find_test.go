@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Who holds a world's kubeconfig finds its clouds beside it, and who holds another one finds none.
+// TestCloudsOf holds that the kubeconfig of a world leads to its clouds, and any other one to none.
 func TestCloudsOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func TestControllersReachNoRealAccount(t *testing.T) {
 	}
 }
 
-// TestOneCloudIsEnough: what is not simulated is not offered.
+// TestOneCloudIsEnough holds that only simulated clouds are offered.
 func TestOneCloudIsEnough(t *testing.T) {
 	t.Parallel()
 	p := places{"aws": 4566, "azure": 4567}
@@ -73,7 +73,7 @@ func TestOneCloudIsEnough(t *testing.T) {
 		}
 	}
 	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil ||
-		!strings.Contains(err.Error(), `(aws, azure, gcp, scaleway), found "moon"`) {
+		!strings.Contains(err.Error(), `(aws, azure, gcp, scaleway, oci), found "moon"`) {
 		t.Errorf("want a cloud that is not simulated refused, got %v", err)
 	}
 }

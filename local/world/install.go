@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/manager"
 )
 
-// openWebhook finds the certificates of the webhooks, or makes them, and says where they are served.
+// openWebhook loads or creates the certificates of the webhooks, and returns their address.
 func (w *World) openWebhook() (*install.Webhook, error) {
 	ca, err := pki.OpenAuthority(w.dir.Webhook(), "webhook-ca", "webhooks")
 	if err != nil {
@@ -34,8 +34,8 @@ func (w *World) openWebhook() (*install.Webhook, error) {
 // installPause before the installation is begun again.
 const installPause = time.Second
 
-// install puts what installOnce does into the management cluster. While the API server is out of reach, or is started again, it is begun
-// again: what is installed already costs little.
+// install runs installOnce on the management cluster. It retries from the beginning while the API server is unreachable or restarting:
+// objects that exist already cost little.
 func (w *World) install(ctx context.Context, served *install.Webhook) error {
 	for {
 		err := w.installOnce(ctx, served)
@@ -55,7 +55,7 @@ func (w *World) install(ctx context.Context, served *install.Webhook) error {
 	}
 }
 
-// passing reports whether an error is one of an API server that is overloaded or not there, and not an answer to what it was asked.
+// passing recognizes an error of an API server that is overloaded or unreachable, as opposed to a response to the request.
 func passing(err error) bool {
 	var network net.Error
 	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) ||

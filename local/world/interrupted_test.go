@@ -12,13 +12,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 
 	"github.com/muster-project/muster/test/binary"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // TestLongInterruptedAtEveryStage ends the first start of a world in each of its parts, and while definitions are installed; the next start
 // in the same folder works.
 func TestLongInterruptedAtEveryStage(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	muster, remove, err := binary.Build("cmd/muster")
 	if err != nil {
 		t.Fatal(err)

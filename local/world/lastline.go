@@ -9,14 +9,13 @@ import (
 // tailBytes of a log are looked at for the last words of a child.
 const tailBytes = 16 << 10
 
-// fatalLine is what klog writes before it ends the process: F, month, day, time, process, file and line, and the reason.
+// fatalLine matches the line that klog writes before it ends the process: F, month, day, time, process, file and line, and the reason.
 var fatalLine = regexp.MustCompile(`^F\d{4} [0-9:.]+ +\d+ [^\]]+\] (.*)$`)
 
-// errorPrefix begins the line by which a child says why it ends.
+// errorPrefix is the prefix of the line with which a child reports why it ends.
 const errorPrefix = "error: "
 
-// lastLine is what a child said last about why it ends: its last line that begins with errorPrefix, or its last
-// panic or fatal line of the log.
+// lastLine returns the reason why a child ended: the last line of its log that begins with errorPrefix, or the last panic or fatal line.
 func lastLine(log string) string {
 	f, err := os.Open(log)
 	if err != nil {
@@ -37,8 +36,8 @@ func lastLine(log string) string {
 			return string(fatal[1])
 		}
 		for _, prefix := range []string{errorPrefix, "panic: ", "fatal error: "} {
-			if said, ok := bytes.CutPrefix(lines[n], []byte(prefix)); ok {
-				return string(said)
+			if reason, ok := bytes.CutPrefix(lines[n], []byte(prefix)); ok {
+				return string(reason)
 			}
 		}
 	}

@@ -23,15 +23,15 @@ func (d Dir) Path(parts ...string) string {
 	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
 
-// Kubeconfig is the file with the administrator's kubeconfig of the management cluster.
+// Kubeconfig returns the file with the administrator's kubeconfig of the management cluster.
 func (d Dir) Kubeconfig() string { return d.Path("kubeconfig") }
 
-// ClusterKubeconfig is the file with the administrator's kubeconfig of a workload cluster.
+// ClusterKubeconfig returns the file with the administrator's kubeconfig of a workload cluster.
 func (d Dir) ClusterKubeconfig(namespace, name string) string {
 	return d.Path("clusters", namespace+"-"+name+".kubeconfig")
 }
 
-// Webhook is the folder with the certificates of the webhooks.
+// Webhook returns the folder with the certificates of the webhooks.
 func (d Dir) Webhook() string { return d.Path("webhook") }
 
 func (d Dir) log(child string) string    { return d.Path("logs", child+".log") }
@@ -48,14 +48,14 @@ func (d Dir) create() error {
 }
 
 const (
-	// lockLimit is how long a process waits for its predecessor, which ends when its supervisor is gone.
+	// lockLimit bounds the wait of a process for its predecessor, which ends after its supervisor.
 	lockLimit = 30 * time.Second
-	// lockPause between two tries.
+	// lockPause is the pause between two attempts.
 	lockPause = 50 * time.Millisecond
 )
 
-// acquire takes the lock of a process of this world. The system gives it back when the process ends, however it ends.
-// Until patience has passed it is tried again.
+// acquire takes the lock of a process of this world, with attempts until patience has passed. The operating system releases it when the
+// process ends.
 func (d Dir) acquire(process string, patience time.Duration) (*fileutil.LockedFile, error) {
 	pause := time.NewTicker(lockPause)
 	defer pause.Stop()
@@ -76,8 +76,8 @@ func (d Dir) acquire(process string, patience time.Duration) (*fileutil.LockedFi
 // ErrInUse is why a world does not start whose directory another world uses.
 var ErrInUse = errors.New("another world uses this directory")
 
-// places are the ports of a world on 127.0.0.1, by what is served there: one of those below, or a cloud by its name. They are chosen
-// once and kept.
+// places holds the ports of a world on 127.0.0.1 by purpose: one of the constants below, or the name of a cloud. They are chosen once and
+// kept.
 type places map[string]int
 
 const (
@@ -85,6 +85,7 @@ const (
 	webhookPlace   = "webhook"
 	healthPlace    = "health"
 	metricsPlace   = "metrics"
+	pagePlace      = "page"
 )
 
 // places finds the ports again or chooses them, and adds them to held. A port that is wanted, or that kubeconfigs lead to, has to be free;
@@ -102,7 +103,7 @@ func (d Dir) places(apiServer int, held *ports.Set) (places, error) {
 			return p, fmt.Errorf("want port %d for the API server, found it taken: end what has it, or choose another port: %w", port, err)
 		}
 	}
-	names := append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace}, Clouds()...)
+	names := append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace, pagePlace}, Clouds()...)
 	// Those that are found again come first, so that none of them is chosen for another.
 	for _, name := range names {
 		if port := p[name]; port != 0 && name != apiServerPlace && held.Take(port) != nil {

@@ -16,25 +16,25 @@ const (
 	clientQPS, clientBurst = 200, 400
 	// readyPause spaces the looks at a child that starts, and probeLimit bounds each.
 	readyPause, probeLimit = 50 * time.Millisecond, 5 * time.Second
-	// silence is the longest time of a start without a line of progress.
-	silence = 3 * time.Second
-	// startDeaths is how often a child may die before it first serves. More than one, for a port may be let go late.
+	// silence is the time between two reports of the same part of the start.
+	silence = time.Second
+	// startDeaths bounds how often a child may die before it first serves. It is more than one, because a port can be released late.
 	startDeaths = 3
 )
 
-// part is one part of the start. It reports that the part begins, and that it goes on, until do returns.
+// part runs one part of the start. It reports that the part begins, and that it continues, until do returns.
 func (w *World) part(doing string, do func() error) error {
 	w.progress(doing)
-	began, ended, told := time.Now(), make(chan struct{}), make(chan struct{})
+	ended, reporterDone := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(reporterDone)
 		tick := time.NewTicker(silence)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
-				w.tellRestarts()
-				w.progress(fmt.Sprintf("%s: not done after %v", doing, time.Since(began).Round(time.Second)))
+				w.reportRestarts()
+				w.progress(doing)
 			case <-ended:
 				return
 			}
@@ -42,29 +42,29 @@ func (w *World) part(doing string, do func() error) error {
 	}()
 	err := do()
 	close(ended)
-	<-told
-	w.tellRestarts()
+	<-reporterDone
+	w.reportRestarts()
 	return err
 }
 
-// tellRestarts reports the children that were started again since the last look.
-func (w *World) tellRestarts() {
+// reportRestarts reports the children that were started again since the last look.
+func (w *World) reportRestarts() {
 	for _, c := range w.children {
 		s := c.snapshot()
-		if s.Starts > max(w.told[s.Name], 1) {
+		if s.Starts > max(w.reportedStarts[s.Name], 1) {
 			w.progress(s.Restart())
 		}
-		w.told[s.Name] = s.Starts
+		w.reportedStarts[s.Name] = s.Starts
 	}
 }
 
-// until starts a part and returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and
-// again.
+// until starts a part and returns when a probe succeeds. It returns an error when ctx ends, when the world fails, or when a child dies
+// repeatedly.
 func (w *World) until(ctx context.Context, what string, probe func(ctx context.Context) error) error {
 	return w.part("Starting "+what, func() error { return w.poll(ctx, what, probe) })
 }
 
-// poll returns when a probe succeeds, or gives up as until does.
+// poll returns when a probe succeeds, or with an error as until does.
 func (w *World) poll(ctx context.Context, what string, probe func(ctx context.Context) error) error {
 	pause := time.NewTicker(readyPause)
 	defer pause.Stop()
@@ -88,7 +88,7 @@ func (w *World) poll(ctx context.Context, what string, probe func(ctx context.Co
 	}
 }
 
-// dying tells of a child that was started too often for a beginning.
+// dying reports a child that was restarted too often during the start.
 func (w *World) dying() error {
 	for _, c := range w.children {
 		if s := c.snapshot(); s.Starts > startDeaths {

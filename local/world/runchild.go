@@ -14,13 +14,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// endLimit is how long a child may take to end when it is told to. What it has not put away by then it puts away at its
-// next start, as after a crash.
+// endLimit bounds the time in which a child may stop after the request to. What it has not removed by then it removes at its next start, as
+// after a crash.
 const endLimit = 10 * time.Second
 
-// RunChild runs the body of a child until it fails or is told to end: by ctx, or by the end of its standard input, which
-// is the end of its supervisor. Ctrl-C and the end of a terminal reach every process of it; only the supervisor heeds
-// them.
+// RunChild runs the body of a child until it fails or is asked to stop: by ctx, or by the end of its standard input, which means that the
+// supervisor has ended. Ctrl-C and the hangup of a terminal reach every process of it; only the supervisor handles them.
 func RunChild(ctx context.Context, name string, dir Dir, body func(ctx context.Context) error) error {
 	signal.Ignore(os.Interrupt, syscall.SIGHUP)
 	ctrl.SetLogger(klog.Background())

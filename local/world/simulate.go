@@ -25,15 +25,15 @@ const (
 	drainLimit = 2 * time.Second
 )
 
-// Simulated says which clouds are served, and how.
+// Simulated selects the clouds to serve, with their parameters.
 type Simulated struct {
 	// Dir keeps what the clouds hold, a folder for each and one for the machines; empty keeps it in memory.
 	Dir string
 	// Clouds by name.
 	Clouds []string
-	// Speed is how much faster than life machines come, boot and go; zero means the simulators' default.
+	// Speed is the factor by which machines start, boot and stop faster than in a real cloud; zero means the simulators' default.
 	Speed float64
-	// Listen opens where a cloud is served.
+	// Listen opens the listener of a cloud.
 	Listen func(cloud string) (net.Listener, error)
 }
 
@@ -66,7 +66,7 @@ func Simulate(ctx context.Context, s Simulated) (err error) {
 	return nil
 }
 
-// sub is a folder below the one that keeps everything; empty when nothing is kept.
+// sub returns a folder below the one that keeps everything; empty when nothing is kept.
 func (s Simulated) sub(name string) string {
 	if s.Dir == "" {
 		return ""
@@ -118,5 +118,5 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	}
 }
 
-// Loopback is the address of a port of this machine.
+// Loopback returns the address of a port of this machine.
 func Loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -19,8 +19,8 @@ import (
 	"github.com/muster-project/muster/local/ports"
 )
 
-// Names of the children, which are also the hidden subcommands that run them, and the flag that tells them the port of a simulated cloud,
-// as NAME=PORT.
+// Names of the children, which are also the hidden subcommands that run them, and the flag that sets the port of a simulated cloud, as
+// NAME=PORT.
 const (
 	APIServersChild  = "apiservers"
 	CloudsChild      = "clouds"
@@ -36,15 +36,17 @@ type Options struct {
 	Port int
 	// Clouds to simulate, of those that there are; none means all of them.
 	Clouds []string
-	// Speed is how much faster than life machines come, boot and go; zero means the simulators' default.
+	// Speed is the factor by which machines start, boot and stop faster than in a real cloud; zero means the simulators' default.
 	Speed float64
-	// TokenTTL is how long bootstrap tokens are valid; zero means the bootstrap provider's default.
+	// TokenTTL is the validity of bootstrap tokens; zero means the bootstrap provider's default.
 	TokenTTL time.Duration
-	// FeatureGates of the controllers, as --feature-gates has them: "MachinePoolMachines=true". What it does not name is as the
-	// environment has it.
+	// FeatureGates holds the feature gates of the controllers in the form of --feature-gates: "MachinePoolMachines=true". Other gates follow
+	// the environment.
 	FeatureGates string
-	// Progress is called with each part of the start as it begins ("Starting the controllers"), and again every few seconds while it goes
-	// on; nil reports nothing.
+	// Page is called with the address of the web page before anything is started; it is served once the controllers run. Nil calls nothing.
+	Page func(address string)
+	// Progress is called with each part of the start as it begins ("Starting the controllers"), and again every few seconds while it
+	// continues; nil reports nothing.
 	Progress func(doing string)
 	// Command runs a child when its name and arguments are appended; none means this binary.
 	Command []string
@@ -52,14 +54,14 @@ type Options struct {
 
 // World is a running local world.
 type World struct {
-	dir      Dir
-	clouds   []string
-	progress func(doing string)
-	told     map[string]int // starts of each child that were reported
-	places   places
-	ports    ports.Set // those of places, for as long as the world lives
-	config   *rest.Config
-	lock     *fileutil.LockedFile
+	dir            Dir
+	clouds         []string
+	progress       func(doing string)
+	reportedStarts map[string]int // starts of each child that were reported
+	places         places
+	ports          ports.Set // those of places, for as long as the world lives
+	config         *rest.Config
+	lock           *fileutil.LockedFile
 
 	// children in the order in which they are started; they are ended in the other one.
 	children []*supervised
@@ -76,15 +78,18 @@ type supervised struct {
 	ended chan struct{}
 }
 
-// Start starts a world and returns when its API serves all kinds and its clouds and controllers run. ctx bounds the
-// start alone; the world goes on until Stop, or until it fails, which Done and Err tell.
+// Start starts a world and returns once its API serves all kinds and its clouds and controllers run. ctx bounds the start alone; the world
+// runs until Stop, or until it fails, which Done and Err report.
 func Start(ctx context.Context, o Options) (*World, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &World{dir: Dir(o.Dir), clouds: o.Clouds, progress: o.Progress, told: map[string]int{}, done: make(chan struct{})}
+	w := &World{dir: Dir(o.Dir), clouds: o.Clouds, progress: o.Progress, reportedStarts: map[string]int{}, done: make(chan struct{})}
 	if err := w.open(o); err != nil {
 		return nil, err
+	}
+	if o.Page != nil {
+		o.Page(w.Page())
 	}
 	if err := w.start(ctx, o); err != nil {
 		return nil, errors.Join(err, w.Stop())
@@ -92,7 +97,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	return w, nil
 }
 
-// check fills in what is left open and refuses what makes no sense.
+// check sets defaults and rejects inconsistent options.
 func (o *Options) check() error {
 	if len(o.Clouds) == 0 {
 		o.Clouds = Clouds()
@@ -132,7 +137,7 @@ func (w *World) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	// The children of a supervisor that was killed end by themselves, a moment later than it. Their ports are ours.
+	// The children of a killed supervisor end by themselves a moment later. They still use this world's ports.
 	for _, name := range []string{ControllersChild, CloudsChild, APIServersChild} {
 		old, err := w.dir.acquire(name, lockLimit)
 		if err != nil {
@@ -169,10 +174,15 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err := w.part("Installing kinds and webhooks", func() error { return w.install(ctx, webhook) }); err != nil {
 		return err
 	}
+	var simulators []string
+	for _, cloud := range o.Clouds {
+		simulators = append(simulators, cloud+"="+w.places.endpoint(cloud))
+	}
 	w.add(o, ControllersChild, w.places.controllersEnvironment(),
 		append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
-			"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--token-ttl",
-			o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
+			"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--page-port",
+			strconv.Itoa(w.places[pagePlace]), "--token-ttl",
+			o.TokenTTL.String(), "--feature-gates", o.FeatureGates, "--simulator", strings.Join(simulators, ","))...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
 	}
@@ -207,10 +217,13 @@ func (w *World) fail(err error) {
 	})
 }
 
+// Page is the address of the web page.
+func (w *World) Page() string { return "http://" + Loopback(w.places[pagePlace]) + "/" }
+
 // Metrics is where the controllers serve their metrics.
 func (w *World) Metrics() string { return "http://" + Loopback(w.places[metricsPlace]) + "/metrics" }
 
-// Simulator is the base URL of a simulated cloud.
+// Simulator returns the base URL of a simulated cloud.
 func (w *World) Simulator(cloud string) string { return w.places.endpoint(cloud) }
 
 // Done is closed when the world has failed; it still has to be stopped.
@@ -253,7 +266,7 @@ func (w *World) killLate() (inTime func() bool) {
 	}).Stop
 }
 
-// Children tells about the processes of the world.
+// Children describes the processes of the world.
 func (w *World) Children() []Child {
 	var all []Child
 	for _, c := range w.children {
@@ -262,10 +275,10 @@ func (w *World) Children() []Child {
 	return all
 }
 
-// Kubeconfig is the file with the administrator's kubeconfig of the management cluster.
+// Kubeconfig returns the file with the administrator's kubeconfig of the management cluster.
 func (w *World) Kubeconfig() string { return w.dir.Kubeconfig() }
 
-// ClusterKubeconfig is the file with the administrator's kubeconfig of a workload cluster; it exists once the cluster's
+// ClusterKubeconfig returns the file with the administrator's kubeconfig of a workload cluster; it exists once the cluster's
 // API server runs.
 func (w *World) ClusterKubeconfig(namespace, name string) string {
 	return w.dir.ClusterKubeconfig(namespace, name)

@@ -24,7 +24,7 @@ import (
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/clouds/aws/standin"
 	"github.com/muster-project/muster/test/binary"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 // out, ends clean, and is found again. That it is found again where its supervisor was killed is held by
 // test/e2e.TestLongKilledWorldIsFoundAgain.
 func TestLongWorld(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	muster, remove, err := binary.Build("cmd/muster")
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestLongWorld(t *testing.T) {
 		t.Fatalf("a second world in one directory: want %v, got %v", ErrInUse, err)
 	}
 	for _, child := range w.Children() {
-		t.Run("kill "+child.Name, func(t *testing.T) {
+		t.Run("Kill"+child.Name, func(t *testing.T) {
 			if err := syscall.Kill(child.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestLongWorld(t *testing.T) {
 	touch(t, c)
 	available(t, c)
 	nodesListed(t, again)
-	t.Run("a deleted cluster leaves nothing", func(t *testing.T) { deleted(t, again, c) })
+	t.Run("DeletedClusterLeavesNothing", func(t *testing.T) { deleted(t, again, c) })
 }
 
 // start starts the world of a directory with children of a built muster.

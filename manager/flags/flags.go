@@ -23,14 +23,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/policy/gates/address"
+	"github.com/muster-project/muster/kube/policy/gates/health"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/page"
 	"github.com/muster-project/muster/manager/tracing"
 	"github.com/muster-project/muster/providers/all"
 	"github.com/muster-project/muster/providers/gates"
 )
 
-// podNamespace is the environment variable that says which namespace the manager runs in.
+// podNamespace is the environment variable with the manager's namespace.
 const podNamespace = "POD_NAMESPACE"
 
 // The ways to come by the webhooks' certificates.
@@ -42,7 +45,7 @@ const (
 
 // Flags are the values of a command line.
 type Flags struct {
-	// Logs says what is logged, and in which format.
+	// Logs configures the content and the format of the logs.
 	Logs *logs.Options
 	// Tracing says where spans are sent. The caller sets Service and Version.
 	Tracing tracing.Options
@@ -60,6 +63,8 @@ type Flags struct {
 	ownSelector   string
 	// endpoints are addresses of clouds' APIs that secrets of identities may name.
 	endpoints []string
+	// gateAddresses and gateKinds are what gates of rollout policies may ask.
+	gateAddresses, gateKinds []string
 	// workers are those of the providers' controllers, by name.
 	workers map[string]*int
 
@@ -96,6 +101,7 @@ func (f *Flags) add(set *pflag.FlagSet, env func(string) string) error {
 		return err
 	}
 	f.addWork(set)
+	f.addPolicies(set)
 	f.addServing(set)
 	f.addLimits(set)
 	f.Tracing.AddFlags(set)
@@ -145,10 +151,26 @@ func (f *Flags) addWork(set *pflag.FlagSet) {
 		"Time between two attempts to acquire or renew leadership (duration string).")
 }
 
+func (f *Flags) addPolicies(set *pflag.FlagSet) {
+	set.StringSliceVar(&f.gateAddresses, address.Flag, nil,
+		"Addresses of Prometheus that gates of rollout policies may query: host, host:port, *.domain, IP address or network in CIDR notation, "+
+			"each with an optional port (* allows any port; default: the port of the scheme). If unspecified, no gate is queried. Loopback, "+
+			"link-local and cloud metadata addresses must be listed one by one.")
+	set.StringSliceVar(&f.gateKinds, health.Flag, nil,
+		"Kinds of objects whose condition gates of rollout policies may read, as Kind.group (e.g. Application.argoproj.io). Grant the manager "+
+			"the right to get them. If unspecified, no object is read.")
+}
+
 func (f *Flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "",
 		"Bind address of the metrics endpoint, served over plain HTTP instead of --diagnostics-address. Set to 0 to disable it.")
 	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Bind address of the health endpoint.")
+	set.StringVar(&f.o.Page.BindAddress, "page-bind-address", "",
+		"Bind address of the web page (e.g. :8444), served over HTTPS to users that may get the non-resource URL "+page.URL+
+			". Set up the rights in config/page first. If unspecified, the page is disabled.")
+	set.StringVar(&f.o.Page.CertDir, "page-cert-dir", "",
+		"Directory of the certificate (tls.crt) and the key (tls.key) of the web page. If unspecified, the page uses a self-signed certificate.")
+	set.StringVar(&f.o.Page.Title, "page-title", "", "Name of the management cluster on the web page.")
 	set.StringVar(&f.o.ProfilerAddress, "profiler-address", "",
 		"Bind address of the pprof profiler (e.g. localhost:6060). If unspecified, the profiler is disabled.")
 	set.IntVar(&f.o.Webhook.Port, "webhook-port", webhook.DefaultPort, "Port of the webhook server.")
@@ -199,7 +221,7 @@ func (f *Flags) Options(env func(string) string) (manager.Options, error) {
 	if f.metricsAddress != "" {
 		o.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
 	}
-	o.Webhook.TLSOpts = tls
+	o.Webhook.TLSOpts, o.Page.TLS = tls, tls
 	o.Concurrency.Pools = map[string]int{}
 	for name, n := range f.workers {
 		o.Concurrency.Pools[name] = *n
@@ -217,6 +239,9 @@ func (f *Flags) Options(env func(string) string) (manager.Options, error) {
 		return o, err
 	}
 	if o.IdentityEndpoints, err = identity.ParseEndpoints(f.endpoints); err != nil {
+		return o, err
+	}
+	if o.PolicyGates, err = manager.NewPolicyGates(f.gateAddresses, f.gateKinds); err != nil {
 		return o, err
 	}
 	if o.SyncLabels, err = expressions("additional-sync-machine-labels", f.syncLabels); err != nil {
@@ -260,7 +285,7 @@ func switched(names []string) ([]string, error) {
 	return left, nil
 }
 
-// certificatesOf says how the webhooks' certificates are made; nil when another issuer provides them, or no webhook runs.
+// certificatesOf returns the generation of the webhooks' certificates; nil if another issuer provides them, or no webhook runs.
 func (f *Flags) certificatesOf(o manager.Options, env func(string) string) (*manager.Certificates, error) {
 	if len(o.Controllers) > 0 && !slices.Contains(o.Controllers, manager.Webhook) {
 		return nil, nil

@@ -87,7 +87,7 @@ func New(ctx context.Context, o Options, env func(string) string) (*Provider, er
 	return &Provider{sdk: sdktrace.NewTracerProvider(options...)}, nil
 }
 
-// exporter is what the configuration asks for; nil when it asks for none.
+// exporter returns the configured exporter; nil if none is configured.
 func (o *Options) exporter(ctx context.Context, env func(string) string) (sdktrace.SpanExporter, error) {
 	if o.Exporter != nil {
 		return o.Exporter, nil
@@ -139,7 +139,7 @@ func (p *Provider) Tracer() oteltrace.Tracer {
 	return p.sdk.Tracer(scope)
 }
 
-// Report has everything that goes wrong with sending reported, in the place of the SDK's own way, which is standard error.
+// Report sets the handler of export errors. The SDK's default writes them to standard error.
 func (p *Provider) Report(to func(error)) {
 	if p != nil {
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(to))

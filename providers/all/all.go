@@ -8,12 +8,13 @@ import (
 	"github.com/muster-project/muster/providers/azure"
 	"github.com/muster-project/muster/providers/gates"
 	"github.com/muster-project/muster/providers/gcp"
+	"github.com/muster-project/muster/providers/oci"
 	"github.com/muster-project/muster/providers/scaleway"
 )
 
 // Providers returns all providers, in the order in which users see them.
 func Providers() []providers.Provider {
-	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider(), scaleway.Provider()}
+	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider(), oci.Provider(), scaleway.Provider()}
 }
 
 // Check returns an error that names the providers which can't be used as they are.

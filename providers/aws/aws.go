@@ -90,13 +90,13 @@ func hooks() []webhook.Hook {
 	version := awsv1.GroupVersion
 	return []webhook.Hook{
 		{Role: webhook.Warns, Version: version, Name: "awsmachinepool", Resource: "awsmachinepools", Path: warnings.AWSMachinePoolPath,
-			Serve: webhook.Plain(warnings.OfAWSMachinePool)},
+			Serve: webhook.WithoutReader(warnings.OfAWSMachinePool)},
 		{Role: webhook.Warns, Version: version, Name: "awsmanagedmachinepool", Resource: "awsmanagedmachinepools",
-			Path: warnings.AWSManagedMachinePoolPath, Serve: webhook.Plain(warnings.OfAWSManagedMachinePool)},
+			Path: warnings.AWSManagedMachinePoolPath, Serve: webhook.WithoutReader(warnings.OfAWSManagedMachinePool)},
 		{Role: webhook.Keeps, Version: version, Name: "awsmachinepooltemplate", Resource: "awsmachinepooltemplates",
-			Path: admission.AWSMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSMachinePool)},
+			Path: admission.AWSMachinePoolTemplatePath, Serve: webhook.WithoutReader(admission.OfAWSMachinePool)},
 		{Role: webhook.Keeps, Version: version, Name: "awsmanagedmachinepooltemplate", Resource: "awsmanagedmachinepooltemplates",
-			Path: admission.AWSManagedMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSManagedMachinePool)},
+			Path: admission.AWSManagedMachinePoolTemplatePath, Serve: webhook.WithoutReader(admission.OfAWSManagedMachinePool)},
 	}
 }
 

@@ -79,11 +79,11 @@ func hooks() []webhook.Hook {
 	}
 	return append([]webhook.Hook{
 		{Role: webhook.Defaults, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.DefaultPath,
-			Serve: webhook.Plain(admission.Defaulter)},
+			Serve: webhook.WithoutReader(admission.Defaulter)},
 		{Role: webhook.Validates, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.ValidatePath,
 			Serve: validator},
 		{Role: webhook.Keeps, Version: version, Name: "azuremachinepooltemplate", Resource: "azuremachinepooltemplates",
-			Path: admission.TemplatePath, Serve: webhook.Plain(admission.OfAzureMachinePool)},
+			Path: admission.TemplatePath, Serve: webhook.WithoutReader(admission.OfAzureMachinePool)},
 	}, agentPoolHooks()...)
 }
 
@@ -96,18 +96,18 @@ func agentPoolHooks() []webhook.Hook {
 	return []webhook.Hook{
 		{Role: webhook.Defaults, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
 			Path:  admission.ManagedDefaultPath,
-			Serve: webhook.Plain(admission.ManagedDefaulter)},
+			Serve: webhook.WithoutReader(admission.ManagedDefaulter)},
 		{Role: webhook.Validates, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
 			Path: admission.ManagedValidatePath, Serve: validator},
 		{Role: webhook.Keeps, Version: version, Name: "azuremanagedmachinepooltemplate", Resource: "azuremanagedmachinepooltemplates",
 			Path:  admission.ManagedTemplatePath,
-			Serve: webhook.Plain(admission.OfAzureManagedMachinePool)},
+			Serve: webhook.WithoutReader(admission.OfAzureManagedMachinePool)},
 		{Role: webhook.Validates, Version: version, Name: "azureasomanagedmachinepool", Resource: "azureasomanagedmachinepools",
 			Path:  admission.ASOValidatePath,
-			Serve: webhook.Plain(admission.ASOValidator)},
+			Serve: webhook.WithoutReader(admission.ASOValidator)},
 		{Role: webhook.Keeps, Version: version, Name: "azureasomanagedmachinepooltemplate", Resource: "azureasomanagedmachinepooltemplates",
 			Path:  admission.ASOTemplatePath,
-			Serve: webhook.Plain(admission.OfAzureASOManagedMachinePool)},
+			Serve: webhook.WithoutReader(admission.OfAzureASOManagedMachinePool)},
 	}
 }
 

@@ -85,14 +85,14 @@ func hooks() []webhook.Hook {
 	}
 	return []webhook.Hook{
 		{Role: webhook.Validates, Version: version, Name: "gcpmachinepool", Resource: "gcpmachinepools", Path: admission.ValidatePath,
-			Serve: webhook.Plain(admission.Validator)},
+			Serve: webhook.WithoutReader(admission.Validator)},
 		{Role: webhook.Keeps, Version: version, Name: "gcpmachinepooltemplate", Resource: "gcpmachinepooltemplates", Path: admission.TemplatePath,
-			Serve: webhook.Plain(admission.OfGCPMachinePool)},
+			Serve: webhook.WithoutReader(admission.OfGCPMachinePool)},
 		{Role: webhook.Validates, Version: version, Name: "gcpmanagedmachinepool", Resource: "gcpmanagedmachinepools",
 			Path: admission.ManagedValidatePath, Serve: managed},
 		{Role: webhook.Keeps, Version: version, Name: "gcpmanagedmachinepooltemplate", Resource: "gcpmanagedmachinepooltemplates",
 			Path:  admission.ManagedTemplatePath,
-			Serve: webhook.Plain(admission.OfGCPManagedMachinePool)},
+			Serve: webhook.WithoutReader(admission.OfGCPManagedMachinePool)},
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/scaleway/admission"
-	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
 	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
@@ -57,7 +56,7 @@ func identities() providers.Identities {
 			if err := view.Complete(by.InfraCluster); err != nil {
 				return "", fmt.Errorf("find the identity of a cluster: %w", err)
 			}
-			_, err := scalewayidentity.Identify(ctx, by, from, &view)
+			_, err := scalewaymanaged.Identify(ctx, by, from, &view)
 			if view.Identity == nil {
 				return "", err
 			}

@@ -35,7 +35,7 @@ type Account struct {
 	ID, AccessKeyID, SecretAccessKey string
 	// Region is where Network lies; the account can use every other region too and finds a like network there.
 	Region string
-	// Network is what exists in Region from the start.
+	// Network holds the resources that exist in Region from the start.
 	Network Network
 	// Roles that exist from the start; nil means DefaultRoles.
 	Roles []Role
@@ -47,7 +47,7 @@ type Account struct {
 	Groups int
 }
 
-// Network is what an account has in a region before anything is created.
+// Network holds the resources of an account in a region before anything is created.
 type Network struct {
 	VPCID, CIDR string
 	Zones       []string
@@ -80,7 +80,7 @@ func NewAccount(id string) Account {
 	}
 }
 
-// NetworkIn is what the account finds in a region before anything is created there.
+// NetworkIn returns the resources that the account has in a region before anything is created there.
 func (a Account) NetworkIn(region string) Network {
 	if a.Region == region && a.Network.VPCID != "" {
 		return a.Network
@@ -88,7 +88,8 @@ func (a Account) NetworkIn(region string) Network {
 	return networkIn(a.ID, region)
 }
 
-// networkIn is what an account finds in a region: the documented IDs for the default account at home, others made from the names.
+// networkIn returns the resources that an account finds in a region: the documented IDs for the default account at home, others made from
+// the names.
 func networkIn(id, region string) Network {
 	home := id == AccountID && region == Region
 	resource := func(prefix, fixed string, n int) string {

@@ -33,7 +33,7 @@ func (s *console) Interrupt(id string) error {
 		if i.RecommendedAt.IsZero() {
 			i.RecommendedAt = r.Now
 		}
-		i.NoticeAt, i.TakenAt = r.Now, r.Now.Add(ec2.SpotNotice)
+		i.ReclaimAt = r.Now
 	})
 }
 
@@ -85,17 +85,6 @@ func (s *console) DropTemplate(name string) error {
 func (s *console) AddImage(i catalogue.Image) error {
 	return s.server.home(func(r *region) error {
 		r.EC2.Images.Rows.Put(i.ID, &i)
-		return nil
-	})
-}
-
-// RemoveSubnet takes a subnet of the default account away; its instances stay.
-func (s *console) RemoveSubnet(id string) error {
-	return s.server.home(func(r *region) error {
-		if r.EC2.Network.Subnets.Get(id) == nil {
-			return fmt.Errorf("subnet %s does not exist", id)
-		}
-		r.EC2.Network.Subnets.Delete(id)
 		return nil
 	})
 }

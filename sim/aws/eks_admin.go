@@ -139,7 +139,7 @@ func (s *clusterConsole) adminNodegroups(mux *core.AdminMux) {
 	})
 }
 
-// Nodegroup is what the simulator holds of a node group.
+// Nodegroup is the simulator's state of a node group.
 type Nodegroup struct {
 	Cluster, Name, Status string
 	// Group is the Auto Scaling group behind it, Template the launch template that EKS keeps for it.

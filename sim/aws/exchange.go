@@ -8,7 +8,6 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/account"
-	"github.com/muster-project/muster/sim/aws/sigv4"
 	"github.com/muster-project/muster/sim/aws/wire"
 	"github.com/muster-project/muster/sim/core"
 )
@@ -21,9 +20,9 @@ type exchange struct {
 	*wire.Call
 	core.Trace
 	server   *Server
-	identity sigv4.Identity
+	identity wire.Identity
 	account  string
-	// operation is what is requested, once that is known.
+	// operation is the requested operation, once it is known.
 	operation account.Operation[request]
 	// expired is true if the keys that signed were temporary and their time is over.
 	expired bool
@@ -73,13 +72,13 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 
 // read finds out who asks for what. It checks the signature first, as AWS does.
 func (x *exchange) read() (op account.Operation[request], err error) {
-	claimed, _ := sigv4.Parse(x.Request)
+	claimed, _ := wire.ParseSignature(x.Request)
 	x.Service = claimed.Service
 	x.Params, x.Action = url.Values{}, "?"
 	if x.Service == "" {
 		x.Service = x.guessService()
 	}
-	identity, err := sigv4.Verify(x.Request, x.Body, x.Began, x.secret)
+	identity, err := wire.VerifySignature(x.Request, x.Body, x.Began, x.secret)
 	if x.expired {
 		return op, wire.TokenExpired(x.Service)
 	}
@@ -122,7 +121,7 @@ func (x *exchange) guessService() string {
 }
 
 // secret finds the secret of the key that signed, be it an account's or a session's.
-func (x *exchange) secret(i sigv4.Identity) (string, bool) {
+func (x *exchange) secret(i wire.Identity) (string, bool) {
 	if a, ok := x.server.accountBy(i.AccessKeyID); ok && i.SessionToken == "" {
 		x.account = a.ID
 		return a.SecretAccessKey, true

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// IAMRole is what the simulator holds of a role.
+// IAMRole is the simulator's state of a role.
 type IAMRole struct {
 	Name, ARN string
 	Attached  []string
@@ -30,7 +30,7 @@ func inspectRoles(d *iam.Directory) []IAMRole {
 	return out
 }
 
-// Group is what the simulator holds of an Auto Scaling group.
+// Group is the simulator's state of an Auto Scaling group.
 type Group struct {
 	Name, ARN         string
 	Min, Max, Desired int
@@ -57,7 +57,7 @@ type Member struct {
 	Since time.Time
 }
 
-// Template is what the simulator holds of a launch template.
+// Template is the simulator's state of a launch template.
 type Template struct {
 	ID, Name string
 	Default  int64
@@ -66,7 +66,7 @@ type Template struct {
 	Versions map[int64]string
 }
 
-// Instance is what the simulator holds of an instance.
+// Instance is the simulator's state of an instance.
 type Instance struct {
 	ID, State, Type, Zone, Subnet, Image, Address, Hostname string
 	Spot                                                    bool
@@ -87,7 +87,7 @@ type State struct {
 	Roles []IAMRole
 }
 
-// State is what the account holds in the region at this time.
+// State returns the resources of the account in the region.
 func (s *Server) State(id, name string) State {
 	out := State{Account: id, Region: name, Groups: []Group{}, Templates: []Template{}, Instances: []Instance{}}
 	// An error to write shows with the next request; what is held is shown all the same.
@@ -106,7 +106,7 @@ func (s *Server) State(id, name string) State {
 			out.Instances = append(out.Instances, Instance{
 				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address,
 				Hostname: r.EC2.Instances.Hostname(i),
-				Spot:     i.Spot, Noticed: core.Due(i.NoticeAt, r.Now) || core.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
+				Spot:     i.Spot, Noticed: core.Due(i.ReclaimAt, r.Now) || core.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		for _, n := range r.EKS.Nodegroups.Rows.All() {

@@ -43,13 +43,6 @@ func (s *Server) Asked() Asked {
 	return Asked{Allowed: maps.Clone(s.asked.Allowed), Denied: maps.Clone(s.asked.Denied)}
 }
 
-// ForgetAsked begins anew.
-func (s *Server) ForgetAsked() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.asked = Asked{}
-}
-
 // principal is the caller: all sets of policies must allow the call.
 type principal struct {
 	arn  string

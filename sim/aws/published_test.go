@@ -45,9 +45,9 @@ func TestRequiredMembersAreRequired(t *testing.T) {
 		for _, service := range slices.Sorted(maps.Keys(wire.APIVersions)) {
 			for _, id := range spec.IDs(service) {
 				o := spec.Operation(id)
-				for _, left := range o.Required {
+				for _, left := range o.Required() {
 					form := url.Values{"Action": {strings.TrimPrefix(id, service+".")}, "Version": {o.Version}}
-					for _, name := range o.Required {
+					for _, name := range o.Required() {
 						if name != left {
 							form.Set(name, "1")
 						}
@@ -79,10 +79,10 @@ func TestRequestsThatAreNotPublished(t *testing.T) {
 	for _, row := range []struct{ method, path, body, want string }{
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0&MaxSize=1&Tags.member.1.Key=k" + group, ""},
 		{"POST", "/", "Action=CreateOrUpdateTags&Version=2011-01-01&Tags.member.1.Key=k&Tags.member.2.Value=v",
-			"the member Tags.member.2.Key is needed"},
+			`the member Key is needed at "Tags[1]"`},
 		{"POST", "/", template + "CreditSpecification.CpuCredits=standard", ""},
 		{"POST", "/", template + "InstanceRequirements.MemoryMiB.Max=1",
-			"the member LaunchTemplateData.InstanceRequirements.MemoryMiB.Min is needed"},
+			`the member Min is needed at "LaunchTemplateData.InstanceRequirements.MemoryMiB"`},
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0" + group, "the member MaxSize is needed"},
 		{"POST", "/", "Action=CreateAutoScalingGroup&MinSize=0&MaxSize=1&Tag.1.Key=k" + group, "no member Tag is published"},
 		{"POST", "/", "Action=MakeAutoScalingGroup" + group, "no operation is published"},
@@ -113,7 +113,7 @@ func TestRequestsToSSMAndS3(t *testing.T) {
 		{"POST", "http://ssm.aws.sim/", "GetParameter", "", `{"name":"n"}`, "no member name is published"},
 		{"POST", "http://ssm.aws.sim/", "GetParameters", "", `{}`, "the member Names is needed"},
 		{"POST", "http://ssm.aws.sim/", "GetParametersByPath", "", `{"Path":"/a","ParameterFilters":[{"Key":"k"},{"Option":"o"}]}`,
-			"the member ParameterFilters.2.Key is needed"},
+			`the member Key is needed at "ParameterFilters[1]"`},
 		{"POST", "http://ssm.aws.sim/", "PutParameter", "", `{"Name":"n"}`, "no operation is published"},
 		{"PUT", "http://b.s3.aws.sim/k?x-id=PutObject", "", "", "text", ""},
 		{"PUT", "http://s3.aws.sim/b/k?x-id=PutObject", "", "", "text", ""},

@@ -22,9 +22,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/randfill"
 
-	"github.com/muster-project/muster/sim/aws/query"
 	asshapes "github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	ec2shapes "github.com/muster-project/muster/sim/aws/shapes/ec2"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 // FuzzDecodeQuery holds that no form, however odd, does worse than be refused by name, and that what is taken is written back as
@@ -44,14 +44,14 @@ func FuzzDecodeQuery(f *testing.F) {
 			return
 		}
 		var a, b outer
-		errA, errB := query.Decode(values, &a, strict), query.Decode(values, &b, strict)
+		errA, errB := wire.DecodeQuery(values, &a, strict), wire.DecodeQuery(values, &b, strict)
 		if (errA == nil) != (errB == nil) {
 			t.Fatalf("want the same twice, got %v and %v", errA, errB)
 		}
 		if errA != nil {
 			// A name without letters has none to be named by.
 			unnamed := slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(name string) bool { return name == "" || name[0] == '.' })
-			if e, ok := errors.AsType[*query.Error](errA); !ok || e.Parameter == "" && !unnamed {
+			if e, ok := errors.AsType[*wire.ParameterError](errA); !ok || e.Parameter == "" && !unnamed {
 				t.Errorf("want an error that names a parameter, got %v", errA)
 			}
 			return
@@ -134,30 +134,30 @@ func FuzzQueriesOfSDK(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		call := calls[int(which)%len(calls)]
-		wire := &catcher{}
+		caught := &catcher{}
 		fill := randfill.NewFromGoFuzz(data).NilChance(0.3).NumElements(1, 2).MaxDepth(9).Funcs(
 			func(s *string, c randfill.Continue) { *s = strings.ToValidUTF8("x"+c.String(6), "?") },
 			func(at *time.Time, c randfill.Continue) { *at = time.Unix(int64(c.Uint32()), 0).UTC() },
 			func(n *float64, c randfill.Continue) { *n = float64(c.Uint32()) / 4 },
 		)
 		in, err := call.send(t.Context(), awssdk.Config{
-			Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: wire,
+			Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: caught,
 			BaseEndpoint: awssdk.String("http://x"),
 			Retryer:      func() awssdk.Retryer { return awssdk.NopRetryer{} },
 		}, fill)
 		if !errors.Is(err, errCaught) {
 			return // The SDK itself refuses to send it.
 		}
-		form, err := url.ParseQuery(wire.form)
-		if err != nil || !utf8.ValidString(wire.form) {
-			t.Fatalf("want a form, got %v in %s", err, wire.form)
+		form, err := url.ParseQuery(caught.form)
+		if err != nil || !utf8.ValidString(caught.form) {
+			t.Fatalf("want a form, got %v in %s", err, caught.form)
 		}
 		got := call.into()
-		if err := query.Decode(form, got, true, "Action", "Version"); err != nil {
-			t.Fatalf("%s: %v in %s", call.name, err, wire.form)
+		if err := wire.DecodeQuery(form, got, true); err != nil {
+			t.Fatalf("%s: %v in %s", call.name, err, caught.form)
 		}
 		if diff := cmp.Diff(plain(in), plain(got)); diff != "" {
-			t.Errorf("%s (-sent +read):\n%s\n%s", call.name, diff, wire.form)
+			t.Errorf("%s (-sent +read):\n%s\n%s", call.name, diff, caught.form)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/muster-project/muster/sim/aws/query"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 type inner struct {
@@ -55,7 +55,7 @@ func TestDecodeQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got outer
-		if err := query.Decode(values, &got, true, "Action", "Version"); err != nil {
+		if err := wire.DecodeQuery(values, &got, true); err != nil {
 			t.Errorf("%s: want no error, got %v", c.why, err)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -87,15 +87,15 @@ func TestDecodeQueryRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = query.Decode(values, &outer{}, true)
-		e, ok := errors.AsType[*query.Error](err)
+		err = wire.DecodeQuery(values, &outer{}, true)
+		e, ok := errors.AsType[*wire.ParameterError](err)
 		if !ok || e.Parameter != c.parameter || e.Unknown != c.unknown {
 			t.Errorf("%s: want an error about %s, unknown %v, got %v", c.why, c.parameter, c.unknown, err)
 		}
 	}
 	values := url.Values{"Colour": {"red"}, "Kind": {"k"}}
 	var lax outer
-	if err := query.Decode(values, &lax, false); err != nil || lax.Kind != "k" {
+	if err := wire.DecodeQuery(values, &lax, false); err != nil || lax.Kind != "k" {
 		t.Errorf("where names are not checked: want the rest read, got %v, %+v", err, lax)
 	}
 }

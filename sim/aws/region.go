@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// region is what one account holds in one region, by service.
+// region holds the state of one account in one region, by service.
 type region struct {
 	*account.Core
 	server      *Server
@@ -50,7 +50,7 @@ func (r *region) tables() core.Tables {
 func (r *region) Tables() core.Tables { return append(r.tables(), r.IAM.Directory.Tables()...) }
 
 // Power powers machines on and off as they are wanted.
-func (r *region) Power() { r.EC2.Instances.Power() }
+func (r *region) Power() { r.EC2.Instances.Rows.Power() }
 
 // Tick lets pass what is due by now and returns when something is due next.
 func (r *region) Tick(now time.Time) time.Time { return r.Pass(now, r.tick) }

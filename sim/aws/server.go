@@ -23,7 +23,7 @@ type Options struct {
 	Accounts []Account
 	// MachineHost runs what is inside machines; nil leaves them empty.
 	MachineHost sim.MachineHost
-	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
+	// Speed is the factor by which machines come and go faster than in the cloud; 0 means sim.DefaultSpeed.
 	Speed float64
 	// Seed is where IDs, jitter and chances come from.
 	Seed uint64
@@ -134,7 +134,7 @@ func (s *Server) seed(_ string, r *region) {
 	}
 	r.EC2.Templates.ForgetUserData()
 	r.ForgetTokens()
-	r.EC2.Instances.Resume()
+	r.EC2.Instances.Rows.Resume()
 }
 
 // directoryOf is what the account holds of IAM, made with the roles that it has from the start when it is asked for the first

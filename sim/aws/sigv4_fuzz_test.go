@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/muster-project/muster/sim/aws/sigv4"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 // FuzzParseSignature holds that no header, however odd, does worse than be refused, and that none is verified by chance.
@@ -22,12 +22,12 @@ func FuzzParseSignature(f *testing.F) {
 	f.Fuzz(func(t *testing.T, authorization, date, body string) {
 		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Host: "sim",
 			Header: http.Header{"Authorization": {authorization}, "X-Amz-Date": {date}}}
-		id, err := sigv4.Parse(r)
+		id, err := wire.ParseSignature(r)
 		parts := strings.Split(authorization, "/")
 		if err == nil && (len(parts) < 5 || !strings.Contains(authorization, id.Region+"/"+id.Service+"/aws4_request")) {
 			t.Errorf("%q: want an identity out of the header, got %+v", authorization, id)
 		}
-		if _, err := sigv4.Verify(r, []byte(body), signedAt, knownKey); err == nil {
+		if _, err := wire.VerifySignature(r, []byte(body), signedAt, knownKey); err == nil {
 			t.Errorf("%q of %q: want it refused: it is not signed", authorization, date)
 		}
 	})
@@ -49,16 +49,16 @@ func FuzzVerifySignature(f *testing.F) {
 		}
 		r := signRequest(t, http.MethodPost, target.String(), body, http.Header{"X-Amz-Meta": {header}})
 		skew %= 3600
-		_, err = sigv4.Verify(r, []byte(body), signedAt.Add(time.Duration(skew)*time.Second), knownKey)
+		_, err = wire.VerifySignature(r, []byte(body), signedAt.Add(time.Duration(skew)*time.Second), knownKey)
 		if inTime := skew >= -900 && skew <= 900; (err == nil) != inTime {
 			t.Fatalf("%s: want verified %t at %d s, got %v", r.URL, inTime, skew, err)
 		}
-		if _, err := sigv4.Verify(r, []byte(body+"x"), signedAt, knownKey); err == nil {
+		if _, err := wire.VerifySignature(r, []byte(body+"x"), signedAt, knownKey); err == nil {
 			t.Errorf("%s: want another body refused", r.URL)
 		}
 		r.URL.Path += "x"
 		r.URL.RawPath = ""
-		if _, err := sigv4.Verify(r, []byte(body), signedAt, knownKey); err == nil {
+		if _, err := wire.VerifySignature(r, []byte(body), signedAt, knownKey); err == nil {
 			t.Errorf("%s: want another path refused", r.URL)
 		}
 	})

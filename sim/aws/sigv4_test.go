@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/muster-project/muster/sim/aws/sigv4"
+	"github.com/muster-project/muster/sim/aws/wire"
 )
 
 const signingKey, signingSecret = "AKIAEXAMPLE", "secret/of+example"
@@ -37,7 +37,7 @@ func signRequest(t *testing.T, method, url, body string, headers http.Header) *h
 	return r
 }
 
-func knownKey(i sigv4.Identity) (string, bool) { return signingSecret, i.AccessKeyID == signingKey }
+func knownKey(i wire.Identity) (string, bool) { return signingSecret, i.AccessKeyID == signingKey }
 
 // Whatever form a request has, what the SDK's signer signs is verified.
 func TestVerifiesWhatTheSDKSigns(t *testing.T) {
@@ -54,11 +54,11 @@ func TestVerifiesWhatTheSDKSigns(t *testing.T) {
 			http.Header{"X-Amz-Target": {"AmazonSSM.GetParameter"}, "X-Amz-Meta": {"  a   b ", "c"}}},
 	} {
 		r := signRequest(t, c.method, c.url, c.body, c.headers)
-		id, err := sigv4.Verify(r, []byte(c.body), signedAt.Add(time.Minute), knownKey)
+		id, err := wire.VerifySignature(r, []byte(c.body), signedAt.Add(time.Minute), knownKey)
 		if err != nil {
 			t.Errorf("%s: want it verified, got %v", c.why, err)
 		}
-		if want := (sigv4.Identity{AccessKeyID: signingKey, Region: "eu-west-1", Service: "ec2"}); id != want {
+		if want := (wire.Identity{AccessKeyID: signingKey, Region: "eu-west-1", Service: "ec2"}); id != want {
 			t.Errorf("%s: want %+v, got %+v", c.why, want, id)
 		}
 	}
@@ -72,27 +72,28 @@ func TestRefusesSignatures(t *testing.T) {
 		at     time.Time
 		want   error
 	}{
-		{"another body", func(*http.Request) {}, "Action=Other", signedAt, sigv4.ErrMismatch},
-		{"another query", func(r *http.Request) { r.URL.RawQuery = "x=y" }, "Action=This", signedAt, sigv4.ErrMismatch},
-		{"another path", func(r *http.Request) { r.URL.Path = "/other" }, "Action=This", signedAt, sigv4.ErrMismatch},
-		{"another method", func(r *http.Request) { r.Method = http.MethodPut }, "Action=This", signedAt, sigv4.ErrMismatch},
+		{"another body", func(*http.Request) {}, "Action=Other", signedAt, wire.ErrSignatureMismatch},
+		{"another query", func(r *http.Request) { r.URL.RawQuery = "x=y" }, "Action=This", signedAt, wire.ErrSignatureMismatch},
+		{"another path", func(r *http.Request) { r.URL.Path = "/other" }, "Action=This", signedAt, wire.ErrSignatureMismatch},
+		{"another method", func(r *http.Request) { r.Method = http.MethodPut }, "Action=This", signedAt, wire.ErrSignatureMismatch},
 		{"another key", func(r *http.Request) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=OTHER/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=host, Signature=00")
-		}, "Action=This", signedAt, sigv4.ErrUnknown},
-		{"no signature", func(r *http.Request) { r.Header.Del("Authorization") }, "Action=This", signedAt, sigv4.ErrMissing},
-		{"another scheme", func(r *http.Request) { r.Header.Set("Authorization", "Basic eDp5") }, "Action=This", signedAt, sigv4.ErrMalformed},
+		}, "Action=This", signedAt, wire.ErrKeyUnknown},
+		{"no signature", func(r *http.Request) { r.Header.Del("Authorization") }, "Action=This", signedAt, wire.ErrSignatureMissing},
+		{"another scheme", func(r *http.Request) { r.Header.Set("Authorization", "Basic eDp5") }, "Action=This", signedAt,
+			wire.ErrSignatureMalformed},
 		{"a date that does not fit", func(r *http.Request) { r.Header.Set("X-Amz-Date", "20300103T030405Z") }, "Action=This", signedAt,
-			sigv4.ErrMalformed},
+			wire.ErrSignatureMalformed},
 		{"host not signed", func(r *http.Request) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+signingKey+
 				"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=x-amz-date, Signature=00")
-		}, "Action=This", signedAt, sigv4.ErrMalformed},
-		{"too old", func(*http.Request) {}, "Action=This", signedAt.Add(16 * time.Minute), sigv4.ErrExpired},
-		{"from the future", func(*http.Request) {}, "Action=This", signedAt.Add(-16 * time.Minute), sigv4.ErrExpired},
+		}, "Action=This", signedAt, wire.ErrSignatureMalformed},
+		{"too old", func(*http.Request) {}, "Action=This", signedAt.Add(16 * time.Minute), wire.ErrSignatureExpired},
+		{"from the future", func(*http.Request) {}, "Action=This", signedAt.Add(-16 * time.Minute), wire.ErrSignatureExpired},
 	} {
 		r := signRequest(t, http.MethodPost, "http://sim/", "Action=This", nil)
 		c.change(r)
-		if _, err := sigv4.Verify(r, []byte(c.body), c.at, knownKey); !errors.Is(err, c.want) {
+		if _, err := wire.VerifySignature(r, []byte(c.body), c.at, knownKey); !errors.Is(err, c.want) {
 			t.Errorf("%s: want %v, got %v", c.why, c.want, err)
 		}
 	}

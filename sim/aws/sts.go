@@ -40,7 +40,7 @@ func (s *Server) accountBy(accessKey string) (Account, bool) {
 	return a, ok
 }
 
-// userARN is who an account's own keys belong to.
+// userARN returns the ARN of the user that an account's own keys belong to.
 func userARN(account string) string { return "arn:aws:iam::" + account + ":user/muster" }
 
 // caller is the ARN of who has signed the request. s.Mu is held.

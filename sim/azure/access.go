@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// caller is who asks.
+// caller is the identity of a request.
 type caller struct{ claims }
 
 // authenticate finds out who asks. Where no applications were given, any bearer token is good.

@@ -239,8 +239,9 @@ func TestFailedClusterIsPutAgain(t *testing.T) {
 	host := &joins{started: map[string]sim.Machine{}, silent: true}
 	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
 		profile := map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": azure.VMSize}
-		wanted := containerservice.Wanted{SubscriptionID: azure.SubscriptionID, Group: azure.ResourceGroup, Name: aksName, Body: map[string]any{
-			"location": azure.Location, "properties": map[string]any{"kubernetesVersion": "1.34", "agentPoolProfiles": []any{profile}}}}
+		wanted := containerservice.DesiredCluster{SubscriptionID: azure.SubscriptionID, Group: azure.ResourceGroup, Name: aksName,
+			Body: map[string]any{
+				"location": azure.Location, "properties": map[string]any{"kubernetesVersion": "1.34", "agentPoolProfiles": []any{profile}}}}
 		state := func() string {
 			_, err := w.cloud.AKS.PutCluster(wanted)
 			w.must(err)

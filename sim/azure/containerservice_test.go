@@ -83,7 +83,7 @@ func (w *aksClients) getPool(name string) aks.AgentPool {
 	return r.AgentPool
 }
 
-// held is what the simulator holds of a pool.
+// held returns the simulator's state of a pool.
 func (w *aksClients) held(name string) containerservice.InspectedPool {
 	w.Helper()
 	for _, c := range w.cloud.State().Clusters {

@@ -187,7 +187,7 @@ func (w *inventory) flexible(name string) []*armcompute.VirtualMachine {
 	return out
 }
 
-// set is what the simulator holds of a scale set.
+// set returns the simulator's state of a scale set.
 func (w *inventory) set(name string) compute.Set {
 	w.Helper()
 	for _, s := range w.cloud.State().Sets {

@@ -21,7 +21,7 @@ type State struct {
 // Assignment is a role assignment.
 type Assignment struct{ Name, Scope, Role, Principal string }
 
-// State is what the cloud holds at this time.
+// State returns the resources of the cloud.
 func (c *Cloud) State() State {
 	out := State{}
 	// An error to write shows with the next request; what is held is shown all the same.

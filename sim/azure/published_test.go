@@ -111,7 +111,7 @@ func TestRequestsThatAreNotPublished(t *testing.T) {
 		{http.MethodDelete, set + "&forceDeletion=true", "", ""},
 		{http.MethodPut, set, `{"location":"l","sku":{"capacity":1}}`, ""},
 		{http.MethodPut, set, `{"sku":{"capacity":1}}`, "the member location is needed"},
-		{http.MethodPut, set, `{"location":"l","sku":{"capacity":"1"}}`, "1 at sku.capacity is not of type number"},
+		{http.MethodPut, set, `{"location":"l","sku":{"capacity":"1"}}`, "1 at sku.capacity is not of kind int"},
 		{http.MethodPut, set, `{"location":"l","sku":{"size":1}}`, "no member sku.size"},
 		{http.MethodPatch, set, `{"tags":{"a":"b"}}`, ""},
 		{http.MethodPost, compute + "virtualMachineScaleSets/p/delete" + version, `{}`, "the member instanceIds is needed"},

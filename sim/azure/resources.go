@@ -146,17 +146,6 @@ func (c portal) Resource(id string, doc map[string]any) error {
 	})
 }
 
-// RemoveResource takes a resource away; what refers to it stays.
-func (c portal) RemoveResource(id string) error {
-	return c.cloud.by(func(w *inventory) error {
-		if !w.Exists(id) {
-			return arm.Refuse(http.StatusNotFound, "ResourceNotFound", "there is no %s", id)
-		}
-		w.Resources.Delete(strings.ToLower(id))
-		return nil
-	})
-}
-
 // PutGroup puts a resource group there with the networks of its clusters and its identities, where it is not there yet.
 func (c portal) PutGroup(subscription string, g Group) error {
 	return c.cloud.by(func(w *inventory) error {

@@ -68,7 +68,7 @@ func (a *Application) objectID() string {
 	return sim.Seed(0).UUID("object", a.ClientID)
 }
 
-// claims are what a token says.
+// claims are the contents of a token.
 type claims struct {
 	Audience string `json:"aud"`
 	Issuer   string `json:"iss,omitempty"`

@@ -12,26 +12,26 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// owners is what the owner of a simulated cloud can see and set over HTTP.
+// owners serves the administration of a simulated cloud over HTTP.
 type owners struct {
 	base    *Base
 	changes sim.OutOfBandActions
 }
 
-// OwnersMux returns what every simulator's owner sees below sim.AdminPath; each cloud adds what it has beside that. The state is what the
-// cloud holds, in a form for people and tests; changes are the out-of-band changes that it knows.
+// OwnersMux returns the administrative endpoints below sim.AdminPath that all simulators share; each cloud adds its own. state returns the
+// cloud's content, in a form for people and tests. changes are the supported out-of-band changes.
 //
-//	GET    .                what is served here
-//	GET    calls[?after=N]  what was asked, counted and one by one
-//	DELETE calls            forget it
-//	GET    faults           the rules in force
-//	POST   faults           one more rule, or a list
-//	DELETE faults           none any more
+//	GET    .                the list of endpoints
+//	GET    calls[?after=N]  the requests so far, counted and one by one
+//	DELETE calls            clears them
+//	GET    faults           the active rules
+//	POST   faults           adds a rule, or a list of rules
+//	DELETE faults           removes all rules
 //	GET    speed, PUT speed {"speed": 10}
-//	GET    state            what the cloud holds
-//	GET    changes          the out-of-band changes that there are
-//	POST   changes          one of them: {"change": "set the size", "name": "my-pool", "size": 3}
-//	POST   reset            forget calls and faults
+//	GET    state            the cloud's content
+//	GET    changes          the supported out-of-band changes
+//	POST   changes          makes one: {"change": "set the size", "name": "my-pool", "size": 3}
+//	POST   reset            clears calls and faults
 func OwnersMux(b *Base, state func() any, changes sim.OutOfBandActions) *AdminMux {
 	o, mux := &owners{b, changes}, newAdminMux()
 	for path, show := range map[string]func() any{

@@ -13,17 +13,17 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 )
 
-// Options are those that every simulated cloud has.
+// Options are shared by all simulated clouds.
 type Options struct {
-	// Dir is where the state is kept and found again; empty keeps it in memory alone.
+	// Dir is the directory of the persistent state; empty keeps the state in memory.
 	Dir string
-	// MachineHost runs what is inside machines; nil leaves them empty.
+	// MachineHost runs the machines' software; nil runs none.
 	MachineHost sim.MachineHost
-	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
+	// Speed is the factor by which machines start and stop faster than in a real cloud; 0 means sim.DefaultSpeed.
 	Speed float64
-	// Seed is where IDs and chances come from.
+	// Seed initializes IDs and random choices.
 	Seed uint64
-	// Switches are those of Beliefs that are on.
+	// Switches are the enabled switches of Beliefs.
 	Switches sim.Switches
 	Beliefs  []evidence.Row
 	// BodyLimit bounds a request.
@@ -32,23 +32,23 @@ type Options struct {
 	Known sim.Known
 }
 
-// content is what a simulated cloud holds, as its base sees it.
+// content is implemented by the content of a simulated cloud.
 type content interface {
-	// tick lets pass what is due by now and returns when something is due next; the zero time means never.
+	// tick applies all transitions due at now and returns the time of the next one; the zero time means never.
 	tick(now time.Time) time.Time
 	// flush writes the rows that have changed.
 	flush(changes Docs) error
-	// power powers machines on and off as they are wanted.
+	// power powers machines on and off according to the state.
 	power()
 }
 
-// Base is what every simulated cloud is built on: its state on disk, its clock, its log of requests and the faults in force.
+// Base is embedded by every simulated cloud. It holds the state on disk, the clock, the log of requests and the active faults.
 type Base struct {
-	// Environment is what all that the cloud holds, now or earlier, shares.
+	// Environment is shared by the current and all earlier states.
 	Environment *Environment
-	// Admin answers the simulator's owner below sim.AdminPath.
+	// Admin serves the administrative endpoints below sim.AdminPath.
 	Admin http.Handler
-	// Mu guards what the cloud holds.
+	// Mu guards the cloud's content.
 	Mu    sync.Mutex
 	Store *Store
 

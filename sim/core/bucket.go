@@ -47,7 +47,7 @@ func (b *Buckets) Take(name string, r Rate, n float64, now time.Time) bool {
 	return true
 }
 
-// Left is how many tokens the bucket of that name holds, without taking any; one that was never used is full.
+// Left returns the tokens in the named bucket, without taking any. A bucket that was never used is full.
 func (b *Buckets) Left(name string, r Rate, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,32 +10,32 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// World is what a simulated cloud holds, or the part of it that a request is about.
+// World is the content of a simulated cloud, or the part of it that a request addresses.
 type World interface {
-	// Enter sets the time of the operation, and how many items a page of its answer may hold; zero is no limit but the operation's own.
+	// Enter sets the time of the operation, and the maximum number of items on a page of its answer; zero keeps the operation's own limit.
 	Enter(now time.Time, pageLimit int)
-	// Touch notes that the operation may change something.
+	// Touch records that the operation may change the state.
 	Touch()
-	// Tick lets pass what is due by now and returns when something is due next; the zero time means never.
+	// Tick applies all transitions due at now and returns the time of the next one; the zero time means never.
 	Tick(now time.Time) time.Time
-	// Tables are all that is kept.
+	// Tables returns all tables of the state.
 	Tables() Tables
-	// Power powers machines on and off as they are wanted.
+	// Power powers machines on and off according to the state.
 	Power()
 }
 
 // Docs are the rows of tables as a store holds them.
 type Docs = map[string]json.RawMessage
 
-// Cloud is a simulated cloud of worlds: one for all of it, or one for each place that shares nothing with the others.
+// Cloud is a simulated cloud of worlds: one for all of it, or one for each location that shares nothing with the others.
 type Cloud[W World] struct {
 	*Base
-	// Worlds are those that are open, by name.
+	// Worlds are the loaded worlds, by name.
 	Worlds map[string]W
 	names  []string
-	// load returns the world of a name as documents hold it; earlier is true for one that is only read.
+	// load decodes the named world from documents; earlier is true for an earlier state that is only read.
 	load func(name string, docs Docs, earlier bool) (W, error)
-	// seed adds what a world has from the start, and powers on the machines that ran.
+	// seed adds the initial content of a world, and powers on the machines that ran.
 	seed func(name string, world W)
 }
 

@@ -1,4 +1,4 @@
-// Package core is what every simulated cloud is built on, whatever its protocol: the state on disk with its clock and numbering, the tables
-// that services keep it in, how an operation is run, the faults that are played before and after its effect, the log of requests, and what
-// the simulator's owner sees.
+// Package core is the base of all simulated clouds, whatever their protocol: the state on disk with its clock and numbering, the tables of
+// the services, the execution of operations, the faults before and after their effect, the log of requests, and the administrative
+// endpoints.
 package core

@@ -23,18 +23,18 @@ func ignored(faults []sim.Fault) (all bool, fields []string) {
 	return all, fields
 }
 
-// Fields are what a request says.
+// Fields gives access to the fields of a request.
 type Fields interface {
-	// Has reports whether it says anything of a field or of what lies below it.
+	// Has reports whether the request sets a field or a field below it.
 	Has(field string) bool
-	// Drop takes fields out of it.
+	// Drop removes fields from the request.
 	Drop(fields []string) error
 }
 
 // Form is a form of which all parameters are fields.
 type Form struct{ Values *url.Values }
 
-// Has reports whether the form says anything of a field or of what lies below it.
+// Has reports whether the form sets a field or a field below it.
 func (f Form) Has(field string) bool {
 	for name := range *f.Values {
 		if below(name, field) {
@@ -44,7 +44,7 @@ func (f Form) Has(field string) bool {
 	return false
 }
 
-// Drop takes fields out of the form, with what lies below them.
+// Drop removes fields from the form, with all fields below them.
 func (f Form) Drop(fields []string) error {
 	out := url.Values{}
 	for name, values := range *f.Values {

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// ErrToken means that a token names no place in a list.
+// ErrToken is returned for a token that names no position in a list.
 var ErrToken = errors.New("the token of a page is not valid")
 
-// List is what is shown in pages.
+// List is a list that is returned in pages.
 type List[T any] struct {
 	Items []T
-	// Key returns what names an item in the list; empty for one without a name.
+	// Key returns the name of an item in the list; empty for one without a name.
 	Key func(T) string
 	// Sorted is true if the items are in the order of their keys. Tokens then name the last key that was returned. Otherwise they name the
 	// last items that were returned, and their number.
 	Sorted bool
-	// Reversed returns the list from its end to its begin.
+	// Reversed returns the list in reverse order.
 	Reversed bool
 }
 
-// Page returns the page of a list that begins where a token says, and the token of the next page. An empty token is that of the first page,
-// and is returned with the last; a size of zero is everything at once. What comes and goes between two pages, or between two reads of
-// different age, neither repeats nor hides other items. The error is ErrToken.
+// Page returns the page of a list that starts at a token, and the token of the next page. The token of the first page is empty, and so is
+// the one returned with the last page. A size of zero returns all items. Items that are added or removed between two pages, or between two
+// reads of different age, neither repeat nor hide other items. The error is ErrToken.
 func Page[T any](l List[T], token string, size int) (page []T, next string, err error) {
 	if l.Reversed {
 		l.Items = slices.Clone(l.Items)
@@ -74,9 +74,9 @@ func (l List[T]) lastKey(_ string, _, to int) string {
 }
 
 const (
-	// marksMost is how many items a token names at most, which bounds its length.
-	marksMost = 100
-	// markLength is how many characters stand for an item in a token.
+	// maxMarks is the maximum number of items that a token names, which bounds its length.
+	maxMarks = 100
+	// markLength is the number of characters per item in a token.
 	markLength = 8
 )
 
@@ -85,7 +85,7 @@ const (
 func (l List[T]) afterMarks(token string) (int, error) {
 	text, returned, _ := strings.Cut(token, ",")
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > len(l.Items)+marksMost {
+	if err != nil || n < 0 || n > len(l.Items)+maxMarks {
 		return 0, ErrToken
 	}
 	marks := parseMarks(returned)
@@ -106,7 +106,7 @@ func (l List[T]) marks(token string, from, to int) string {
 			marks = append(marks, mark)
 		}
 	}
-	return strconv.Itoa(to) + "," + strings.Join(marks[max(0, len(marks)-marksMost):], "")
+	return strconv.Itoa(to) + "," + strings.Join(marks[max(0, len(marks)-maxMarks):], "")
 }
 
 // parseMarks returns the marks that a token holds one after the other.

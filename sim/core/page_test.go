@@ -14,7 +14,7 @@ func TestPage(t *testing.T) {
 		reason string
 		sorted bool
 		size   int
-		// lists are what there is when each page is read, one letter an item.
+		// lists are the contents when each page is read, one letter an item.
 		lists []string
 		want  string
 	}{
@@ -88,11 +88,11 @@ func TestTokenLength(t *testing.T) {
 	for n := range 1000 {
 		items = append(items, strings.Repeat("x", 50)+string(rune('a'+n)))
 	}
-	token, most := "", len("1000,")+marksMost*markLength
+	token, limit := "", len("1000,")+maxMarks*markLength
 	for n := 0; n == 0 || token != ""; n++ {
 		var err error
-		if _, token, err = Page(letters(items, false), token, 30); err != nil || len(token) > most {
-			t.Fatalf("page %d: want a token of at most %d characters, got %d, error %v", n, most, len(token), err)
+		if _, token, err = Page(letters(items, false), token, 30); err != nil || len(token) > limit {
+			t.Fatalf("page %d: want a token of at most %d characters, got %d, error %v", n, limit, len(token), err)
 		}
 	}
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// Operation is what a request asks of a world, as its cloud has read it; an A is the answer.
+// Operation is a decoded request to a world; A is the type of its answer.
 type Operation[W World, A any] struct {
 	// World is the name of the world.
 	World string
-	// Fields are what the request says, for faults that ignore some of it; nil is nothing.
+	// Fields are the request's fields, for faults that ignore some of them; nil is none.
 	Fields Fields
-	// Admit rejects what the caller may not do.
+	// Admit returns an error if the caller is not authorized.
 	Admit func(W) error
-	// Run carries the operation out.
+	// Run executes the operation.
 	Run func(W) (A, error)
 	// Whole reports a write that no fault ignores; nil means none.
 	Whole func(W) bool
-	// Idle makes the answer of a trial that of a write of which nothing was done; nil leaves it as it is.
+	// Idle changes the answer of a trial run to that of a write without effect; nil leaves it as it is.
 	Idle func(world, trial W, answer A) A
-	// Until returns when the operation is to be run again for an answer that has to wait, the zero time for one that is final; nil means
-	// that all are.
+	// Until returns the time at which the operation has to be run again for an answer that is not final yet, the zero time for a final one;
+	// nil means that all answers are final.
 	Until func(A) time.Time
 }
 
-// Errors are a cloud's own for what happens to a request before it is carried out.
+// Errors creates a cloud's errors for requests that are not executed.
 type Errors interface {
-	// Throttle returns the error of a request that exceeds a limit, nil for one that takes its share.
+	// Throttle returns the error of a request that exceeds a rate limit, nil for one within it.
 	Throttle() error
 	// Throttled returns the error for a request that a fault throttles.
 	Throttled(sim.Fault) error
@@ -37,7 +37,7 @@ type Errors interface {
 	Failed(sim.Fault) error
 }
 
-// Answer runs the operation that a request asks for, with the faults in force. drop is true if the client gets no answer.
+// Answer runs the operation of a request, with the active faults. drop is true if the connection is closed without a response.
 func Answer[W World, A any](ctx context.Context, c *Cloud[W], t *Trace, errs Errors, op Operation[W, A]) (out A, drop bool, err error) {
 	asked := t.Asked
 	if op.Fields != nil {
@@ -57,7 +57,7 @@ func Answer[W World, A any](ctx context.Context, c *Cloud[W], t *Trace, errs Err
 	})
 }
 
-// Play returns what do does, with faults before and after it. drop is true if the client gets no answer.
+// Play runs do, with faults before and after it. drop is true if the connection is closed without a response.
 func Play[A any](ctx context.Context, t *Trace, faults []sim.Fault, errs Errors, do func() (A, error)) (out A, drop bool, err error) {
 	if drop, err := t.before(ctx, faults, errs); drop || err != nil {
 		return out, drop, err
@@ -75,7 +75,7 @@ func Play[A any](ctx context.Context, t *Trace, faults []sim.Fault, errs Errors,
 	return done, false, err
 }
 
-// perform runs an operation on the world as it is, or as it was where a fault makes a read a stale one.
+// perform runs an operation on the current world, or on an earlier one if a fault makes a read stale.
 func perform[W World, A any](c *Cloud[W], op Operation[W, A], mutating bool, faults []sim.Fault) (A, error) {
 	var none A
 	c.Mu.Lock()

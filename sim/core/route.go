@@ -3,6 +3,7 @@ package core
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/muster-project/muster/sim"
 )
@@ -24,21 +25,21 @@ func NewCall(w http.ResponseWriter, r *http.Request, body []byte) Call {
 	return Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query(), Body: body}
 }
 
-// Route is one operation of S, a service or all that a cloud holds: how it is requested by a call X, what it is called, and what answers it
-// with an A.
+// Route is one operation of S, a service or the whole content of a cloud: the pattern of its requests, its name, and the function that
+// answers a call X with an A.
 type Route[S, X, A any] struct {
 	Method, Pattern string
-	// Service and Name are the operation's in the cloud's published specification.
+	// Service and Name identify the operation in the cloud's published specification.
 	Service, Name string
-	// Versions are those of the API that have the operation; none where the pattern says it.
+	// Versions lists the API versions that have the operation; empty if the pattern contains the version.
 	Versions []string
-	// Permissions are what the caller must be allowed to do.
+	// Permissions lists the permissions that the caller must have.
 	Permissions []string
-	// Bucket is the limit that the request counts against, "" for none; BucketOf returns it where it depends on what exists.
+	// Bucket is the rate limit of the request, "" for none; BucketOf returns it if it depends on the state.
 	Bucket   string
 	BucketOf func(S, X) string
 	Mutating bool
-	// Exclusive is true for writes of which one on the same resource is accepted at a time.
+	// Exclusive is true for writes of which only one at a time is accepted for a resource.
 	Exclusive bool
 	Run       func(S, X) (A, error)
 }
@@ -82,6 +83,23 @@ func Find[S, X, A any](routes []Route[S, X, A], method, path string,
 		}
 	}
 	return nil, nil, known
+}
+
+// MatchPath reports whether a path fits a pattern such as /v1/clusters/{cluster}, and returns the parts that the pattern names.
+func MatchPath(pattern, path string) (vars map[string]string, ok bool) {
+	want, is := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(is) {
+		return nil, false
+	}
+	vars = map[string]string{}
+	for i, part := range want {
+		if name, variable := strings.CutPrefix(part, "{"); variable {
+			vars[strings.TrimSuffix(name, "}")] = is[i]
+		} else if part != is[i] {
+			return nil, false
+		}
+	}
+	return vars, true
 }
 
 // Known returns the names of routes and zones, for the rules of faults to match.

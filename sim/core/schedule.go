@@ -23,10 +23,12 @@ func (s *Schedule) Pass(now time.Time, tick func(time.Time) time.Time) time.Time
 // Due reports a time that is set and has come.
 func Due(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 
-// Earliest returns the earlier of two times; the zero time stands for never.
-func Earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
+// Earliest returns the earliest of some times; the zero time stands for never.
+func Earliest(times ...time.Time) (first time.Time) {
+	for _, at := range times {
+		if first.IsZero() || !at.IsZero() && at.Before(first) {
+			first = at
+		}
 	}
-	return a
+	return first
 }

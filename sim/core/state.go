@@ -7,15 +7,15 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// Environment is what all that a simulator holds, now or earlier, shares.
+// Environment is shared by the current and all earlier states of a simulator.
 type Environment struct {
-	// Seed is where IDs, jitter and chances come from.
+	// Seed initializes IDs, jitter and random choices.
 	Seed   sim.Seed
 	Speed  sim.Speed
 	Faults *sim.Faults
-	// Switches are those that are on.
+	// Switches are the enabled switches.
 	Switches sim.Switches
-	// Host runs what is inside machines; nil leaves them empty.
+	// Host runs the machines' software; nil runs none.
 	Host sim.MachineHost
 }
 
@@ -28,15 +28,15 @@ func (e *Environment) Workload() sim.Workload {
 	return w
 }
 
-// Life returns how long something takes here that takes d in the real cloud.
+// Life converts a duration of the real cloud to one of the simulation.
 func (e *Environment) Life(d time.Duration) time.Duration { return e.Speed.Of(d) }
 
-// State is what the services of a cloud share: the clock and the numbering. Operations run one at a time.
+// State is shared by the services of a cloud: the clock and the numbering. Operations run one at a time.
 type State struct {
 	*Environment
-	// Now is the time of the operation that runs.
+	// Now is the time of the current operation.
 	Now time.Time
-	// PageLimit is how many items a page of the read that runs may hold; zero is no limit but the operation's own.
+	// PageLimit is the maximum number of items on a page of the current read; zero keeps the operation's own limit.
 	PageLimit int
 	// Sequences holds the numbering.
 	Sequences *Table[Sequence]
@@ -47,10 +47,10 @@ func NewState(e *Environment, prefix string) *State {
 	return &State{Environment: e, Sequences: NewTable[Sequence](prefix + "sequence/")}
 }
 
-// Enter sets the time and the page limit of the operation that runs.
+// Enter sets the time and the page limit of the next operation.
 func (c *State) Enter(now time.Time, pageLimit int) { c.Now, c.PageLimit = now, pageLimit }
 
-// Sequence numbers what the cloud makes.
+// Sequence numbers the resources that the cloud creates.
 type Sequence struct{ Last int64 }
 
 // NextNumber returns the next number of a sequence.

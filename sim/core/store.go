@@ -40,7 +40,7 @@ type Store struct {
 	history []past
 }
 
-// past is how to undo one commit.
+// past holds the data to undo one commit.
 type past struct {
 	at   time.Time
 	call bool

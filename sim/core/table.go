@@ -82,13 +82,22 @@ func (t *Table[T]) Delete(key string) {
 	t.Touch(key)
 }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table[T]) Len() int { return len(t.keys) }
 
-// All are the rows in the order of their keys, as they were when the loop began: rows may be added and removed meanwhile.
+// All iterates over the rows in the order of their keys, as of the start of the loop: rows may be added and removed meanwhile.
 func (t *Table[T]) All() iter.Seq2[string, *T] { return t.Under("") }
 
-// Under are the rows whose keys have the prefix.
+// List returns the rows whose keys have the prefix, in the order of their keys.
+func (t *Table[T]) List(prefix string) []*T {
+	var out []*T
+	for _, row := range t.Under(prefix) {
+		out = append(out, row)
+	}
+	return out
+}
+
+// Under iterates over the rows whose keys have the prefix.
 func (t *Table[T]) Under(prefix string) iter.Seq2[string, *T] {
 	return func(yield func(string, *T) bool) {
 		from, _ := slices.BinarySearch(t.keys, prefix)

@@ -10,12 +10,12 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// Trace is what is noted of a request while it is answered.
+// Trace records a request while it is answered.
 type Trace struct {
-	// Began is when the request arrived, Seq its number in the log.
+	// Began is the time of arrival of the request, Seq its number in the log.
 	Began time.Time
 	Seq   int64
-	// Asked is what the request asks for, as far as it was read.
+	// Asked identifies the requested operation, as far as the request was decoded.
 	Asked sim.Request
 	// Fault names the faults that were played, separated by commas; empty for none.
 	Fault string
@@ -25,7 +25,8 @@ type Trace struct {
 // Begin returns the trace of a request that has just arrived.
 func Begin(b *Base) Trace { return Trace{Began: time.Now(), Seq: b.calls.Next(), calls: &b.calls} }
 
-// before plays the faults that come before the effect. drop is true if the client gets no answer; err is the answer where it is not nil.
+// before plays the faults that precede the effect. drop is true if the connection is closed without a response; err is the response if it
+// is not nil.
 func (t *Trace) before(ctx context.Context, faults []sim.Fault, errs Errors) (drop bool, err error) {
 	for _, f := range faults {
 		t.note(f)

@@ -23,7 +23,7 @@ type State struct {
 	Clusters  []container.Inspected
 }
 
-// State is what the cloud holds at this time.
+// State returns the resources of the cloud.
 func (c *Cloud) State() State {
 	out := State{}
 	// An error to write shows with the next request; what is held is shown all the same.

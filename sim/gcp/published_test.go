@@ -140,11 +140,11 @@ func TestRequestsThatAreNotPublished(t *testing.T) {
 	for _, row := range []struct{ method, path, body, want string }{
 		{"POST", groups + "?requestId=x&alt=json", `{"name":"g","targetSize":0,"updatePolicy":{"type":"PROACTIVE"}}`, ""},
 		{"POST", groups, `{"name":"g"}`, "the member targetSize is needed"},
-		{"POST", groups, `{"name":"g","targetSize":"many"}`, "many at targetSize is not of type integer"},
+		{"POST", groups, `{"name":"g","targetSize":"many"}`, "many at targetSize is not of kind int"},
 		{"POST", groups, `{"name":"g","targetSize":1,"versions":[{"size":{}}]}`, "no member versions[0].size"},
 		{"POST", groups, `{"name":"g","targetSize":1,"updatePolicy":{"type":"SOON"}}`, "SOON at updatePolicy.type"},
 		{"POST", groups, `{"name":"g","targetSize":1,"status":{}}`, "the service alone sets status"},
-		{"POST", groups, `{"name":"g","targetSize":1,"updatePolicy":null}`, "at updatePolicy is not of type object"},
+		{"POST", groups, `{"name":"g","targetSize":1,"updatePolicy":null}`, "at updatePolicy is not of kind InstanceGroupManagerUpdatePolicy"},
 		{"PATCH", groups + "/g", `{"updatePolicy":null}`, ""},
 		{"PUT", groups + "/g", `{}`, "no operation is published for PUT"},
 		{"POST", groups + "/g/resize?size=1", "", ""},

@@ -21,7 +21,7 @@ type Options struct {
 	Accounts []Account
 	// MachineHost runs what is inside machines; nil leaves them empty.
 	MachineHost sim.MachineHost
-	// Speed is how much faster than life machines come and go; 0 means sim.DefaultSpeed.
+	// Speed is the factor by which machines come and go faster than in the cloud; 0 means sim.DefaultSpeed.
 	Speed float64
 	// Seed is where IDs and chances come from.
 	Seed uint64

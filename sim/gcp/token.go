@@ -23,7 +23,7 @@ import (
 const (
 	// tokenPath is where service accounts sign in.
 	tokenPath = "/token"
-	// tokenLife is how long an access token is good.
+	// tokenLife is the validity of an access token.
 	tokenLife = time.Hour
 	grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 )
@@ -40,7 +40,7 @@ type Account struct {
 	Allowed []string
 }
 
-// claims are what tokens say.
+// claims are the contents of tokens.
 type claims struct {
 	Issuer  string `json:"iss"`
 	Expires int64  `json:"exp"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Busy returns the operation beside which none may begin on a pool, or on the cluster where the pool is nil; nil if there is none.
+// Busy returns the operation that blocks a new one on a pool, or on the cluster if the pool is nil; nil if there is none.
 func (s *Service) Busy(c *Cluster, p *Pool) *Operation {
 	if c.Op != "" {
 		return s.Operations.Get(c.Op)
@@ -31,10 +31,15 @@ func (s *Service) begin(c *Cluster, pool string, doing State) *Operation {
 
 // leaving returns the departures that go on when an operation on a pool begins or ends.
 func leaving(s *Service, p *Pool) Departures {
-	if s.Reconciles && p.Leaving != nil {
-		return p.Leaving
+	if !s.Reconciles && !s.Overlaps || p.Leaving == nil {
+		return Departures{}
 	}
-	return Departures{}
+	for _, d := range p.Leaving {
+		if s.Overlaps && p.State == Failed { // those that could not be drained have their time again
+			d.Since = s.state.Now
+		}
+	}
+	return p.Leaving
 }
 
 // BeginCluster starts an operation on a cluster whose own part takes so long.
@@ -105,10 +110,16 @@ func (s *Service) ChangePool(c *Cluster, p *Pool, next Spec) *Operation {
 	case next.Count != p.Count:
 		doing = Scaling
 	}
-	s.EditPool(p, next)
 	if s.Reconciles && doing == Updating {
+		s.EditPool(p, next)
 		return s.Operations.Get(p.Op)
 	}
+	return s.ChangePoolBy(c, p, next, doing)
+}
+
+// ChangePoolBy begins to make another of a pool by an operation that the cloud chooses: only Upgrading replaces machines.
+func (s *Service) ChangePoolBy(c *Cluster, p *Pool, next Spec, doing State) *Operation {
+	s.EditPool(p, next)
 	return s.beginPool(c, p, doing)
 }
 

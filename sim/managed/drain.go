@@ -12,6 +12,8 @@ type Departure struct {
 	Since, Drained time.Time
 	// Release is true for a machine that is deallocated instead of deleted.
 	Release bool
+	// How configures the drain of this machine, nil for the configuration of the pool.
+	How *Drain
 }
 
 // Departures are the machines of a pool that drain, by their keys.
@@ -40,34 +42,36 @@ func (d Departures) among(machines []Machine) int {
 	return n
 }
 
-// Late is what becomes of a machine whose drain has had its time.
+// Late is the action on a machine whose drain has timed out.
 type Late int
 
 const (
-	// LateStays keeps a machine that can't be drained.
+	// LateStays keeps the machine.
 	LateStays Late = iota
-	// LateGoes removes it with its pods.
+	// LateGoes removes the machine with its pods.
 	LateGoes
-	// LateForces deletes its pods, whatever their budgets say, and then removes it.
+	// LateForces deletes the pods, whatever their budgets allow, and then removes the machine.
 	LateForces
+	// LateFails keeps the machine and fails the operation, also outside of upgrades. The next operation on the pool drains it again.
+	LateFails
 )
 
-// Drain is how machines are drained.
+// Drain configures the drain of machines.
 type Drain struct {
-	// Limit is how long the pods have to leave, Soak how long an empty machine is kept, both in life.
+	// Limit is the time for the pods to leave, Soak the time for which an empty machine is kept, both as in the real cloud.
 	Limit, Soak time.Duration
 	Late        Late
-	// Force deletes pods from the beginning, whatever their budgets say.
-	Force bool
+	// Force deletes pods from the start, whatever their budgets allow. Skip removes machines without a drain.
+	Force, Skip bool
 }
 
-// Progress is how far the drain of a machine is.
+// Progress is the state of a machine's drain.
 type Progress int
 
 const (
 	// Draining is a machine that is not empty yet, or that soaks.
 	Draining Progress = iota
-	// Drained is one that may go now.
+	// Drained is one that may be removed now.
 	Drained
 	// Stuck is one that could not be drained in time and stays.
 	Stuck
@@ -82,12 +86,22 @@ func (n *Nodes) Leave(d Departures, m Machine) *Departure {
 
 // Drain goes on with the departure of a machine.
 func (n *Nodes) Drain(d *Departure, how Drain) Progress {
+	if d.How != nil {
+		how = *d.How
+	}
+	if how.Skip {
+		return Drained
+	}
+	return n.drain(d, how)
+}
+
+func (n *Nodes) drain(d *Departure, how Drain) Progress {
 	late := !n.state.Now.Before(d.Since.Add(n.state.Life(how.Limit)))
 	switch {
 	case !d.Drained.IsZero():
 	case n.Evict(d.UID, d.Since, how.Force || late && how.Late == LateForces), late && how.Late == LateGoes:
 		d.Drained = n.state.Now
-	case late && how.Late == LateStays:
+	case late && (how.Late == LateStays || how.Late == LateFails):
 		return Stuck
 	default:
 		return Draining
@@ -96,6 +110,14 @@ func (n *Nodes) Drain(d *Departure, how Drain) Progress {
 		return Draining
 	}
 	return Drained
+}
+
+// fails reports whether the time for the drain of a machine is over and the machine is kept.
+func (n *Nodes) fails(d *Departure, how Drain) bool {
+	if d.How != nil {
+		how = *d.How
+	}
+	return how.Late == LateFails && n.Drain(d, how) == Stuck
 }
 
 // Gone goes on with the departures among the machines and returns those that may go now.

@@ -8,10 +8,10 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// lifeRetry is how long after a launch that failed the next one is tried.
+// lifeRetry is the time between a failed launch and the next attempt.
 const lifeRetry = 30 * time.Second
 
-// Tick brings the service to the present and returns when something is due next; the zero time means never.
+// Tick applies all transitions that are due and returns the time of the next one; the zero time means never.
 func (s *Service) Tick() time.Time {
 	next := s.Instances.Tick()
 	for _, c := range s.Clusters.All() {
@@ -66,7 +66,7 @@ func (s *Service) tickPool(c *Cluster, p *Pool) time.Time {
 		s.Pools.Touch(p.Key())
 		s.advance(p)
 	})
-	if p.Op == "" && len(p.Leaving) > 0 {
+	if s.Reconciles && p.Op == "" && len(p.Leaving) > 0 {
 		return release(s, p)
 	}
 	return next
@@ -109,6 +109,7 @@ func (s *Service) advance(p *Pool) {
 		s.letGo(p, machines)
 		machines = staying(s, p)
 	}
+	reopen(s, machines)
 	stale := func(m Machine) bool { return m.Stale }
 	switch {
 	case p.State == Deleting:
@@ -123,15 +124,29 @@ func (s *Service) advance(p *Pool) {
 // remove drains the machines of a pool, and deletes it once they are gone.
 func (s *Service) remove(p *Pool, machines []Machine) {
 	s.Nodes.Fewer(machines, p.Leaving, len(machines))
-	s.letGo(p, machines)
+	if !s.letGo(p, machines) {
+		return
+	}
 	if len(s.Instances.Of(p.Key())) == 0 {
 		s.Finish(p, nil)
 		s.Pools.Delete(p.Key())
 	}
 }
 
-// letGo deletes the machines that have drained or have had their time. Only an upgrade lets drained machines soak.
-func (s *Service) letGo(p *Pool, machines []Machine) {
+// reopen opens the nodes of machines that were rebuilt in place and are Ready again.
+func reopen(s *Service, machines []Machine) {
+	for _, m := range machines {
+		if i := s.Instances.Rows.Get(m.Key); i.Rebuilt && s.Nodes.Ready(m) {
+			i.Rebuilt = false
+			s.Instances.Rows.Touch(m.Key)
+			s.Nodes.Uncordon(m.UID)
+		}
+	}
+}
+
+// letGo deletes the machines that have drained or have had their time. Only an upgrade lets drained machines soak. It reports whether the
+// operation goes on: it ends with a machine that can't be drained and is kept.
+func (s *Service) letGo(p *Pool, machines []Machine) bool {
 	how := p.Drain
 	if how.Soak = 0; how.Late == LateStays {
 		how.Late = LateGoes
@@ -141,22 +156,38 @@ func (s *Service) letGo(p *Pool, machines []Machine) {
 	if len(gone) > 0 {
 		p.Until = s.state.Now.Add(s.state.Life(s.Join))
 	}
+	for _, m := range machines {
+		if d := p.Leaving[m.Key]; d != nil && !s.Instances.Rows.Get(m.Key).Deleting && s.Nodes.fails(d, how) {
+			s.Finish(p, undrained(s, m))
+			return false
+		}
+	}
+	return true
+}
+
+// undrained is why an operation ends with a machine that can't be drained.
+func undrained(s *Service, m Machine) *Failure {
+	return &Failure{"DrainFailed", "Node " + s.Instances.Rows.Get(m.Key).Name + " could not be drained in time."}
 }
 
 // scale brings a pool to its count. Nodes that are too many are drained before they go, the newest first.
 func (s *Service) scale(p *Pool, machines []Machine) {
-	s.letGo(p, machines)
+	if !s.letGo(p, machines) {
+		return
+	}
 	missing := p.Count - (len(machines) - p.Leaving.among(machines))
 	s.launch(p, missing)
-	newest := slices.Clone(machines)
-	slices.Reverse(newest)
-	s.Nodes.Fewer(newest, p.Leaving, -missing)
+	first := slices.Clone(machines)
+	if !s.OldestFirst {
+		slices.Reverse(first)
+	}
+	s.Nodes.Fewer(first, p.Leaving, -missing)
 	if p.Leaving.among(machines) == 0 && len(machines) == p.Count && s.Nodes.CountReady(machines) == p.Count {
 		s.Finish(p, nil)
 		return
 	}
 	if p.Leaving.among(machines) == 0 {
-		s.giveUp(p, machines)
+		giveUp(s, p, machines)
 	}
 }
 
@@ -167,18 +198,23 @@ func (s *Service) roll(p *Pool, machines []Machine) {
 		surge = 1
 	}
 	turn := s.Nodes.Roll(machines, p.Leaving, Roll{Want: p.Count, Missing: missing, Drain: p.Drain})
-	s.Instances.drop(turn.Drained)
+	if p.InPlace {
+		s.Instances.rebuild(p, turn.Drained)
+		surge = -len(turn.Drained) // nothing is launched in the place of machines that stay
+	} else {
+		s.Instances.drop(turn.Drained)
+	}
 	if len(turn.Drained) > 0 {
 		p.Until = s.state.Now.Add(s.state.Life(s.Join))
 	}
 	if len(turn.Stuck) > 0 {
-		s.Finish(p, &Failure{"DrainFailed", "Node " + s.Instances.Rows.Get(turn.Stuck[0].Key).Name + " could not be drained in time."})
+		s.Finish(p, undrained(s, turn.Stuck[0]))
 		return
 	}
 	left := len(turn.Old) - len(turn.Drained)
 	s.launch(p, p.Count+min(surge, left)-(left+turn.Fresh))
 	if p.Leaving.among(machines) == 0 {
-		s.giveUp(p, machines)
+		giveUp(s, p, machines)
 	}
 }
 
@@ -188,7 +224,8 @@ func (s *Service) launch(p *Pool, many int) {
 		if p.Retry.After(s.state.Now) {
 			return
 		}
-		i := Instance{Pool: p.Key(), Name: s.Clusters.Get(p.Cluster).Name + "-" + p.Name, Type: p.Type, Version: p.Version, Model: p.Model()}
+		i := p.NewInstance()
+		i.Name = s.Clusters.Get(p.Cluster).Name + "-" + p.Name
 		if p.Lacking = s.Instances.Launch(i, p.Zones); p.Lacking != nil {
 			p.Retry = s.state.Now.Add(s.state.Life(lifeRetry))
 		}
@@ -196,7 +233,7 @@ func (s *Service) launch(p *Pool, many int) {
 }
 
 // giveUp ends an operation whose machines have had their time. A cloud that reconciles tells why they do not come, and goes on.
-func (s *Service) giveUp(p *Pool, machines []Machine) {
+func giveUp(s *Service, p *Pool, machines []Machine) {
 	if !core.Due(p.Until, s.state.Now) {
 		return
 	}

@@ -200,11 +200,11 @@ func TestShare(t *testing.T) {
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	versions := []string{"1.33.9", "1.33.10", "1.34.0", "1.34.1", "1.35.0"}
-	for asked, want := range map[string]string{
+	for requested, want := range map[string]string{
 		"1.33.9": "1.33.9", "1.33": "1.33.10", "1.34": "1.34.1", "1": "", "": "", "1.3": "", "1.33.1": "", "1.36": "", "v1.34.0": "",
 	} {
-		if got := managed.Offered(versions, asked); got != want {
-			t.Errorf("want version %q for %q, got %q", want, asked, got)
+		if got := managed.Offered(versions, requested); got != want {
+			t.Errorf("want version %q for %q, got %q", want, requested, got)
 		}
 	}
 	builds := []string{"1.34.2-gke.200", "1.34.2-gke.1000", "1.34.1-gke.3000"}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// lifeJoin is how long after its boot a machine is a Ready node, lifeEvict how long a drain takes, without a workload.
+	// lifeJoin is the time from a machine's boot until its node is Ready, lifeEvict the duration of a drain, both without a workload.
 	lifeJoin  = 30 * time.Second
 	lifeEvict = 10 * time.Second
 )

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Roll is how the stale machines of a pool are replaced.
+// Roll configures the replacement of a pool's stale machines.
 type Roll struct {
-	// Want is how many machines there are to be, Missing how many of them may be missing meanwhile.
+	// Want is the desired number of machines, Missing the number of them that may be missing meanwhile.
 	Want, Missing int
-	// AtOnce bounds how many machines drain at a time; 0 is no bound.
+	// AtOnce bounds the machines that drain at the same time; 0 is no bound.
 	AtOnce int
 	Drain  Drain
-	// Keeps is true if the roll goes on without the machines that can't be drained; otherwise it ends with the first.
+	// Keeps is true if the roll continues without the machines that can't be drained; otherwise it ends with the first.
 	Keeps bool
 }
 
-// Survey is what the machines of a pool are while it rolls.
+// Survey counts the machines of a pool during a roll.
 type Survey struct {
-	// Old are the stale machines, Fresh is how many are not, Ready how many take pods.
+	// Old are the stale machines, Fresh counts the others, Ready the machines that accept pods.
 	Old          []Machine
 	Fresh, Ready int
 }
 
-// Turn is what a roll does now: the machines that are drained and are to be replaced, and those that can't be drained.
+// Turn is the next step of a roll: the drained machines to replace, and those that can't be drained.
 type Turn struct {
 	Survey
 	Drained, Stuck []Machine
@@ -45,8 +45,8 @@ func (n *Nodes) Survey(machines []Machine, leaving Departures) Survey {
 	return s
 }
 
-// Roll takes the replacement of stale machines a step further: as far as enough machines are Ready, old ones are cordoned; those that are
-// cordoned drain. A machine that is drained does not leave any more: the cloud replaces it.
+// Roll advances the replacement of stale machines: old ones are cordoned as long as enough machines are Ready, and cordoned ones drain. A
+// drained machine is returned to be replaced by the cloud.
 func (n *Nodes) Roll(machines []Machine, leaving Departures, r Roll) Turn {
 	t := Turn{Survey: n.Survey(machines, leaving)}
 	ready := t.Ready

@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // State is the state of a cluster or a pool, and what an operation does. A cloud has its own names for them.
@@ -28,17 +29,17 @@ const (
 type Cluster struct {
 	// Key names it among all clusters, with neither "/" nor "|"; Name is the user's.
 	Key, Name string
-	// Doc is what the cloud keeps of it besides.
+	// Doc holds the cloud's other data about it.
 	Doc     document.Object
 	State   State
 	Failure *Failure
-	// Version is that of its control plane, Goal the one that an upgrade leads to.
+	// Version is that of its control plane, Goal the target of an upgrade.
 	Version, Goal string
 	// Server is the URL of its API server, CA the certificates by which it is trusted, in PEM, Token the bootstrap token of its nodes.
 	Server, Token string
 	CA            []byte
 	Created       time.Time
-	// Op is the operation that runs, "" for none, Until when its own part is done.
+	// Op is the running operation, "" for none; Until is the time at which the cluster's own part of it ends.
 	Op    string
 	Until time.Time
 	// Revision counts its changes, Updated is when the last of them was.
@@ -60,29 +61,31 @@ type Pool struct {
 	Revision int64
 	Updated  time.Time
 	Work
-	// Lacking is why no more machines could be launched, Retry when that is tried again.
+	// Lacking is the reason why no more machines could be launched, Retry the time of the next attempt.
 	Lacking *Failure
 	Retry   time.Time
 }
 
-// Spec is what a pool is to be.
+// Spec is the specification of a pool.
 type Spec struct {
 	Count int
 	// Autoscaled lets an autoscaler move the count between Min and Max.
 	Autoscaled bool
 	Min, Max   int
-	// Version of Kubernetes, Type of machines and Image: with each of them machines are replaced.
+	// Version of Kubernetes, Type of machines and Image. A change of one of them replaces machines.
 	Version, Type, Image string
 	Zones                []string
 	Labels               map[string]string
 	Taints               []sim.Taint
-	// Surge is how many machines there may be beyond the count during an upgrade, Missing how many may be missing from it: numbers or
+	// Surge is the number of machines allowed beyond the count during an upgrade, Missing the number that may be missing from it: numbers or
 	// percentages.
 	Surge, Missing string
 	Drain          Drain
-	// Heals replaces machines that stopped or were deleted behind the cloud's back.
+	// InPlace rebuilds stale machines with their IDs instead of replacing them.
+	InPlace bool
+	// Heals is true if machines that stopped or were deleted out of band are replaced.
 	Heals bool
-	// Doc is what the cloud keeps of it besides.
+	// Doc holds the cloud's other data about it.
 	Doc document.Object
 }
 
@@ -97,30 +100,40 @@ type Operation struct {
 	Aborted       bool
 }
 
-// Settings are how a cloud differs from others.
+// Settings configures the service for one cloud.
 type Settings struct {
-	// Prefix begins the names of its rows in a store.
+	// Prefix is the prefix of the names of its rows in a store.
 	Prefix string
-	// Cloud, Region and Operator are what machines learn of it; Guest adds what else they do: their provider ID, their size, labels.
+	// Cloud, Region and Operator describe the cloud to machines; Guest adds the provider ID, the size and the labels.
 	Cloud, Region, Operator string
 	Guest                   func(*sim.Machine, *Cluster, *Pool, *Instance)
-	// PerCluster is true if a cluster and its pools have one operation at a time; otherwise each pool has one, and a cluster one beside which
-	// there is no other.
+	// PerCluster is true if a cluster and its pools have one operation at a time. Otherwise each pool has one, and an operation of the cluster
+	// excludes all others.
 	PerCluster bool
-	// Create, Upgrade and Change are how long a control plane takes, Join is how long nodes have to become Ready, all in life.
+	// Create, Upgrade and Change are the durations of operations on a control plane, Join is the time until nodes are Ready, all as in the
+	// real cloud.
 	Create, Upgrade, Change, Join time.Duration
-	// Boot returns how long a machine takes to begin to run, Stop is how long it takes to go, in life; nil and zero are what most clouds take.
+	// Boot returns the time until a machine runs, Stop is the time until it has stopped, as in the real cloud; nil and zero are the defaults.
 	Boot func(*Instance) time.Duration
 	Stop time.Duration
-	// Named returns the name of the node of a machine whose ID is set; nil is the names of cluster and pool with the ID.
+	// Named returns the name of the node of a machine whose ID is set; nil joins the names of cluster and pool with the ID.
 	Named func(*Cluster, *Pool, *Instance) string
-	// Reconciles is true if the cloud brings pools to their size without end. An operation then ends before the nodes that leave are gone,
-	// which drain beside the next one; it goes on while nodes do not come, and Failure is why. Machines that are missing are launched again,
-	// and only a change of the count or of what machines are made of is an operation.
+	// Reconciles is true if the cloud continuously brings pools to their size. An operation then ends before the leaving nodes are gone, which
+	// drain in parallel to the next one. It continues while nodes do not join, and Failure is the reason. Missing machines are launched again,
+	// and only a change of the count or of the machines' model is an operation.
 	Reconciles bool
-	// Lag is how long after its beginning an operation on a pool shows first effects, in life.
+	// Overlaps is true if an operation on a pool can start while another one runs. It continues with the leaving machines, also with those
+	// that could not be drained in time.
+	Overlaps bool
+	// OldestFirst is true if a smaller count removes the oldest machines, otherwise it removes the newest.
+	OldestFirst bool
+	// Refuses returns the reason why a machine can't be launched, nil if it can; a nil function refuses none.
+	Refuses func(*Pool, *Instance) *Failure
+	// ID returns the ID of a machine whose key is set; nil is a UUID.
+	ID func(*Instance) string
+	// Lag is the time from the start of an operation on a pool to its first effects, as in the real cloud.
 	Lag time.Duration
-	// Kept is for how long operations that have ended can be read.
+	// Kept is the time for which ended operations can be read.
 	Kept time.Duration
 }
 
@@ -146,6 +159,10 @@ func New(state *core.State, settings Settings) *Service {
 	if settings.Boot != nil {
 		s.Instances.boot = settings.Boot
 	}
+	s.Instances.identified = settings.ID
+	if settings.Refuses != nil {
+		s.Instances.refuses = func(i *Instance) *Failure { return settings.Refuses(s.Pools.Get(i.Pool), i) }
+	}
 	if settings.Stop > 0 {
 		s.Instances.stop = settings.Stop
 	}
@@ -166,16 +183,15 @@ func (s *Service) Tables() core.Tables {
 // Key returns the key of a pool.
 func (p *Pool) Key() string { return p.Cluster + "/" + p.Name }
 
-// Model is what machines of the pool are made of now.
+// Model identifies the properties whose change replaces machines.
 func (s Spec) Model() string { return strings.Join([]string{s.Version, s.Type, s.Image}, "|") }
 
 // PoolsOf returns the pools of a cluster by name.
-func (s *Service) PoolsOf(c *Cluster) []*Pool {
-	var out []*Pool
-	for _, p := range s.Pools.Under(c.Key + "/") {
-		out = append(out, p)
-	}
-	return out
+func (s *Service) PoolsOf(c *Cluster) []*Pool { return s.Pools.List(c.Key + "/") }
+
+// NewInstance returns a machine of what machines of the pool are made of now, to be launched.
+func (p *Pool) NewInstance() Instance {
+	return Instance{Machine: fleet.Machine{Type: p.Type}, Pool: p.Key(), Version: p.Version, Model: p.Model()}
 }
 
 // MachineOf describes a machine of a pool.
@@ -187,7 +203,7 @@ func (p *Pool) MachineOf(i *Instance) Machine {
 	return m
 }
 
-// guest is what a machine learns from its cloud.
+// guest describes a machine to its MachineHost.
 func (s *Service) guest(i *Instance) sim.Machine {
 	m := sim.Machine{Cloud: s.Cloud, Region: s.Region, Zone: i.Zone, ID: i.ID, Hostname: i.Name, Address: i.Address, Type: i.Type,
 		KubeletVersion: "v" + i.Version, Launched: i.Booted}

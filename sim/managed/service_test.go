@@ -45,8 +45,8 @@ func newCloudOf(t *testing.T, settings managed.Settings, faults ...sim.Fault) *c
 }
 
 // pass lets time pass, and returns the most machines that there were and the fewest that took pods.
-func (k *cloud) pass(d time.Duration) (most, least int) {
-	least = 1000
+func (k *cloud) pass(d time.Duration) (maxMachines, minServing int) {
+	minServing = 1000
 	for until := k.base.Now.Add(d); k.base.Now.Before(until); k.base.Now = k.base.Now.Add(time.Second) {
 		k.Tick()
 		machines := k.Instances.Living(k.pool)
@@ -56,9 +56,9 @@ func (k *cloud) pass(d time.Duration) (most, least int) {
 				serve++
 			}
 		}
-		most, least = max(most, len(machines)), min(least, serve)
+		maxMachines, minServing = max(maxMachines, len(machines)), min(minServing, serve)
 	}
-	return most, least
+	return maxMachines, minServing
 }
 
 // rests holds that the pool has so many machines that are all what it wants, and is in a state.
@@ -188,8 +188,8 @@ func TestPoolUpgrade(t *testing.T) {
 	k := newCloud(t)
 	k.pass(5 * time.Minute)
 	k.change(func(s *managed.Spec) { s.Version = "1.35.0" })
-	if most, least := k.pass(time.Hour); most != 4 || least != 3 {
-		t.Errorf("want at most 4 machines and at least 3 that take pods, got %d and %d", most, least)
+	if maxMachines, minServing := k.pass(time.Hour); maxMachines != 4 || minServing != 3 {
+		t.Errorf("want at most 4 machines and at least 3 that take pods, got %d and %d", maxMachines, minServing)
 	}
 	k.rests(managed.Running, 3)
 	if k.pool.Current != "1.35.0" {

@@ -49,7 +49,7 @@ func settings(spec Spec) string {
 	return string(text)
 }
 
-// State returns the state of a machine of a pool in words.
+// State returns the name of the state of a pool's machine.
 func (i *Instance) State(p *Pool) string {
 	switch {
 	case i.Deleting:

@@ -38,14 +38,14 @@ func number(written string) int {
 }
 
 // Offered returns the version that a request names, or the newest one that it begins, as 1.34 begins 1.34.2; "" if none is offered.
-func Offered(versions []string, asked string) string {
-	if slices.Contains(versions, asked) {
-		return asked
+func Offered(versions []string, requested string) string {
+	if slices.Contains(versions, requested) {
+		return requested
 	}
 	newest := ""
 	for _, v := range versions {
-		begun := strings.HasPrefix(v, asked+".") || strings.HasPrefix(v, asked+"-")
-		if begun && strings.Contains(asked, ".") && (newest == "" || CompareVersions(v, newest) > 0) {
+		begun := strings.HasPrefix(v, requested+".") || strings.HasPrefix(v, requested+"-")
+		if begun && strings.Contains(requested, ".") && (newest == "" || CompareVersions(v, newest) > 0) {
 			newest = v
 		}
 	}

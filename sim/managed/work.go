@@ -2,19 +2,19 @@ package managed
 
 import "time"
 
-// Watch is how often a cloud looks at what goes on, in life.
+// Watch is the interval at which a cloud advances the work on a pool, as in the real cloud.
 const Watch = 5 * time.Second
 
-// Work is what goes on with a pool. The zero Work is a pool at rest.
+// Work is the running work on a pool. The zero Work is a pool at rest.
 type Work struct {
-	// Op is the operation that runs, "" for none. Next is when it is looked at again, Until when it has to be done.
+	// Op is the running operation, "" for none. Next is the time of its next step, Until its deadline.
 	Op          string
 	Next, Until time.Time
 	// Leaving are the machines that drain before they go.
 	Leaving Departures
 }
 
-// Look takes what goes on a step further if its time has come, and returns when it has to be looked at again; the zero time means never.
+// Look runs the next step if its time has come, and returns the time of the one after it; the zero time means never.
 func (n *Nodes) Look(w *Work, step func()) time.Time {
 	if w.Op != "" && !w.Next.After(n.state.Now) {
 		w.Next = n.state.Now.Add(n.state.Life(Watch))

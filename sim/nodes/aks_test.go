@@ -22,7 +22,7 @@ type agentPool struct {
 	fleet  *nodes.Fleet
 }
 
-// held is what the simulated AKS holds of the pool.
+// held returns the pool as the simulated AKS stores it.
 func (p *agentPool) held() containerservice.InspectedPool {
 	return p.cloud.State().Clusters[0].Pools[0]
 }
@@ -82,7 +82,7 @@ func TestNodesOfAnAgentPool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = cloud.AKS.PutCluster(containerservice.Wanted{SubscriptionID: azure.SubscriptionID, Group: "g", Name: "c",
+	_, err = cloud.AKS.PutCluster(containerservice.DesiredCluster{SubscriptionID: azure.SubscriptionID, Group: "g", Name: "c",
 		Body: map[string]any{"location": "westus2", "properties": map[string]any{"kubernetesVersion": "1.34.2",
 			"agentPoolProfiles": []any{map[string]any{
 				"name": "system", "mode": "System", "count": 1.0, "vmSize": azure.VMSize, "availabilityZones": []any{"2"},

@@ -18,7 +18,7 @@ import (
 func TestBackoffDoublesUpToItsBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := apiclient.Backoff{First: time.Second, Most: 5 * time.Second}
+		b := apiclient.Backoff{Min: time.Second, Max: 5 * time.Second}
 		for i, want := range []time.Duration{1, 2, 4, 5, 5} {
 			start := time.Now()
 			if !b.Wait(t.Context()) || time.Since(start) != want*time.Second {

@@ -24,7 +24,7 @@ func azureMachine(computer, resource, size, zone, faultDomain string, data []byt
 	}
 }
 
-// azureData is what the published manifest for Azure becomes: its spelling of the name, and the cloud's settings in a file.
+// azureData returns the bootstrap data of the published manifest for Azure: its spelling of the name, and the cloud's settings in a file.
 func azureData(t *testing.T, s *served.Server) []byte {
 	t.Helper()
 	j := joinConfig(s)

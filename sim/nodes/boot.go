@@ -107,7 +107,7 @@ func (g *guest) readUserData() (*cloudinit.Config, bool) {
 	return c, true
 }
 
-// files are what cloud-init has written, by path. They live as long as the boot.
+// files holds the files that cloud-init has written, by path. They live as long as the boot.
 type files map[string][]byte
 
 func (f files) read(path string) ([]byte, bool) {
@@ -126,7 +126,7 @@ func (g *guest) writeFiles(entries []cloudinit.File, f files) {
 	}
 }
 
-// runAll notes commands on the console. Each is given to call, which tells whether what it called worked.
+// runAll records commands on the console and passes each to call, which reports whether it succeeded.
 func (g *guest) runAll(module string, lines []string, call func(line string) bool) {
 	for _, line := range lines {
 		if g.ctx.Err() != nil {
@@ -177,7 +177,7 @@ func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*jo
 // become keeps what the machine needs to be that node from now on.
 func (g *guest) become(own apiclient.Access, node kubelet.Registration) *joined {
 	j := &joined{Server: own.Server, CA: own.CA, Insecure: own.Insecure, Cert: own.Cert, Key: own.Key, Node: node}
-	if err := g.keep.join(*j); err != nil {
+	if err := g.disk.join(*j); err != nil {
 		g.print(kubeletd, "WARNING: the node's certificate is not kept: %v", err)
 	}
 	return j
@@ -198,7 +198,7 @@ var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a
 // maxNodeName is the API server's bound on names.
 const maxNodeName = 253
 
-// registration is how the machine's Node will look.
+// registration returns the registration of the machine's Node.
 func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kubelet.Registration, error) {
 	host := g.hostname(config)
 	r := g.hardware(host)
@@ -218,7 +218,7 @@ func (g *guest) registration(spec *kubeadm.Join, config *cloudinit.Config) (kube
 	return r, nil
 }
 
-// hardware is what a Node says about its machine, whichever node it is in its cluster.
+// hardware returns the part of the registration that depends on the machine alone.
 func (g *guest) hardware(host string) kubelet.Registration {
 	return kubelet.Registration{
 		ProviderID: g.ProviderID, Zone: g.topology(), Region: g.Region, Type: g.Type, Hostname: host, Address: g.Address,
@@ -226,7 +226,7 @@ func (g *guest) hardware(host string) kubelet.Registration {
 	}
 }
 
-// flags are the kubelet's, the last word on everything.
+// flags applies the kubelet's flags, which override everything else.
 func (g *guest) flags(r *kubelet.Registration, flags map[string]string) error {
 	if err := r.SetFlags(flags); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (g *guest) flags(r *kubelet.Registration, flags map[string]string) error {
 
 type invalidName struct{ name string }
 
-// Error is worded as kubeadm's validation words it.
+// Error returns the message of kubeadm's validation.
 func (e *invalidName) Error() string {
 	return "nodeRegistration.name: Invalid value: \"" + e.name +
 		"\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
@@ -253,8 +253,7 @@ func (g *guest) hostname(config *cloudinit.Config) string {
 	return g.shortName()
 }
 
-// shortName is what the machine's host is called where nothing else is said: on Google Cloud the first part of the name that the metadata
-// server gives.
+// shortName returns the machine's default host name. On Google Cloud it is the first part of the name in the metadata server.
 func (g *guest) shortName() string {
 	if g.Cloud != google {
 		return g.Hostname
@@ -276,7 +275,7 @@ func (g *guest) topology() string {
 	}
 }
 
-// place is where the machine is, for its console.
+// place returns the machine's location, for its console.
 func (g *guest) place() string {
 	if zone := g.topology(); zone != "" && zone != g.FaultDomain {
 		return zone
@@ -291,12 +290,13 @@ const (
 )
 
 // arm finds, by cloud, the machine types with Arm processors: on AWS a letter g among the attributes behind the generation, and
-// a1; on Azure a letter p there; on Google Cloud and on Scaleway some series.
+// a1; on Azure a letter p there; on Google Cloud, Scaleway and Oracle Cloud some series.
 var arm = map[string]*regexp.Regexp{
 	"aws":      regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
 	google:     regexp.MustCompile(`^(t2a|c4a|n4a|a4x)-`),
 	azure:      regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
 	"scaleway": regexp.MustCompile(`^COPARM1-`),
+	"oci":      regexp.MustCompile(`^(VM|BM)\.Standard\.A[0-9]+\.`),
 }
 
 // arch is the machine's architecture as Go names it.
@@ -315,7 +315,7 @@ func unameArch(goarch string) string {
 	return "x86_64"
 }
 
-// certificateIsValid tells whether a kept certificate can still be used; a machine whose certificate ran out has to join again.
+// certificateIsValid reports whether a stored certificate can still be used; a machine whose certificate has expired has to join again.
 func certificateIsValid(cert []byte, now time.Time) bool {
 	block, _ := pem.Decode(cert)
 	if block == nil {

@@ -209,9 +209,9 @@ func TestTemplates(t *testing.T) {
 			}
 		})
 	}
-	plain, err := cloudinit.Parse([]byte("#cloud-config\nruncmd: ['{{ x }}']\n"), facts.Metadata(), nil)
-	if err != nil || plain.Commands[0] != "{{ x }}" {
-		t.Errorf("without the header nothing is rendered: want {{ x }}, got %v, %v", plain, err)
+	withoutHeader, err := cloudinit.Parse([]byte("#cloud-config\nruncmd: ['{{ x }}']\n"), facts.Metadata(), nil)
+	if err != nil || withoutHeader.Commands[0] != "{{ x }}" {
+		t.Errorf("without the header nothing is rendered: want {{ x }}, got %v, %v", withoutHeader, err)
 	}
 }
 

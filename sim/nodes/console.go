@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// maxConsole is what clouds keep of a machine's console: the last 64 KiB.
+// maxConsole is the size of the console output that clouds keep: the last 64 KiB.
 const maxConsole = 64 << 10
 
-// maxLine cuts what a single line may hold, for commands of the user data can be long.
+// maxLine bounds the length of a line, because commands of the user data can be long.
 const maxLine = 400
 
 // tokens finds bootstrap tokens: an id, which is public, and a secret.
 var tokens = regexp.MustCompile(`\b([a-z0-9]{6})\.[a-z0-9]{16}\b`)
 
-// console is what a machine prints. Every line carries the machine's uptime, as a serial console does.
+// console holds a machine's console output. Every line carries the machine's uptime, as on a serial console.
 type console struct {
-	keep *keep
+	disk *disk
 
 	mu   sync.Mutex
 	text []byte
@@ -42,10 +42,10 @@ func (c *console) print(uptime time.Duration, from, format string, args ...any) 
 	if over := len(c.text) - maxConsole; over > 0 {
 		// Half at once, so that a full console is not written anew for every line.
 		c.text = append([]byte(nil), c.text[over+maxConsole/2:]...)
-		c.keep.write(consoleFile, c.text)
+		c.disk.write(consoleFile, c.text)
 		return
 	}
-	c.keep.add(consoleFile, []byte(b.String()))
+	c.disk.add(consoleFile, []byte(b.String()))
 }
 
 func (c *console) read() []byte {

@@ -11,26 +11,26 @@ import (
 	"github.com/muster-project/muster/sim/nodes/apiclient"
 )
 
-// DefaultSpeed is how much faster than life machines boot: at ten, one that takes three quarters of a minute in life is Ready within
-// some five seconds.
+// DefaultSpeed is the default factor by which machines boot faster than real ones. A boot of three quarters of a minute takes some five
+// seconds.
 const DefaultSpeed = 10.0
 
-// maxSpeed keeps life's spans from vanishing, and their order with them.
+// maxSpeed bounds the speed, so that no duration becomes zero and the order of events is kept.
 const maxSpeed = 1000.0
 
-// keptConsoles is how many consoles of machines that are off can still be read, oldest dropped first.
+// keptConsoles is the number of consoles of stopped machines that can still be read. The oldest are dropped first.
 const keptConsoles = 256
 
 // Options of a fleet.
 type Options struct {
-	// Speed is how much faster than life machines boot, start pods and let them stop; 0 means DefaultSpeed.
+	// Speed is the factor by which machines boot, start pods and stop them faster than real ones; 0 means DefaultSpeed.
 	Speed float64
 	// Dir keeps credentials and consoles over a restart of the process; empty keeps them in memory.
 	Dir string
 	// Dial opens the machines' connections to API servers; nil means the network. A test cuts machines off with it.
 	Dial apiclient.DialFunc
-	// Fetch gets what the user data of a machine points to: s3://bucket/key, as what the machine is in its cloud, or a URL. An
-	// ErrRefused is final, anything else is tried again. It never shows a signature. Nil means that machines reach nothing but
+	// Fetch returns the content of a source in the user data of a machine: s3://bucket/key, read with the machine's identity in its cloud, or
+	// a URL. ErrRefused is final, other errors are retried. Errors never contain a signature. If it is nil, machines reach nothing but
 	// their clusters.
 	Fetch func(ctx context.Context, m sim.Machine, source string) ([]byte, error)
 }
@@ -94,7 +94,7 @@ func (f *Fleet) PowerOff(id string) {
 	g, ok := f.guests[id]
 	if !ok {
 		// It was on in an earlier process, perhaps.
-		newKeep(f.options.Dir, id).remove()
+		newDisk(f.options.Dir, id).remove()
 		return
 	}
 	delete(f.guests, id)
@@ -120,7 +120,7 @@ func (f *Fleet) forget(id string) {
 	}
 }
 
-// Console is what a machine has printed, also for a while after it was powered off.
+// Console returns the console output of a machine, also for a while after it was powered off.
 func (f *Fleet) Console(id string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

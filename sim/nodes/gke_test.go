@@ -69,7 +69,7 @@ func TestNodesOfANodePool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = cloud.GKE.PutCluster(container.Wanted{Project: "simulated-project", Location: "us-central1-b", Name: "c",
+	_, err = cloud.GKE.PutCluster(container.DesiredCluster{Project: "simulated-project", Location: "us-central1-b", Name: "c",
 		Body: map[string]any{"initialClusterVersion": "1.34.3",
 			"nodePools": []any{map[string]any{"name": "p", "initialNodeCount": 1.0, "version": "1.34.2",
 				"config": map[string]any{"machineType": "n2-standard-2", "labels": map[string]any{"team": "blue"},

@@ -38,15 +38,15 @@ type guest struct {
 	ctx     context.Context
 	off     context.CancelFunc
 	console *console
-	keep    *keep
+	disk    *disk
 	hang    gate
 	manager *manager
 	booted  time.Time
 }
 
 func newGuest(f *Fleet, m sim.Machine) *guest {
-	k := newKeep(f.options.Dir, m.ID)
-	g := &guest{Machine: m, fleet: f, keep: k, console: &console{keep: k, text: k.read(consoleFile)}, booted: m.Launched}
+	k := newDisk(f.options.Dir, m.ID)
+	g := &guest{Machine: m, fleet: f, disk: k, console: &console{disk: k, text: k.read(consoleFile)}, booted: m.Launched}
 	if now := time.Now(); g.booted.IsZero() || g.booted.After(now) {
 		g.booted = now
 	}
@@ -61,7 +61,7 @@ func newGuest(f *Fleet, m sim.Machine) *guest {
 
 func (g *guest) powerOff() {
 	g.off()
-	g.keep.remove()
+	g.disk.remove()
 }
 
 // printer gives a program of the machine its way to the console, with the uptime that a machine of life's speed would have.
@@ -101,16 +101,16 @@ func (g *guest) run() {
 // identity is the node that the machine is: the one from before the process was restarted, else what its first boot makes it. cloud-init
 // runs once in a machine's life, so one whose first boot came to nothing stays as it is.
 func (g *guest) identity() (j joined, again, ok bool) {
-	if j, ok := g.keep.joined(); ok && certificateIsValid(j.Cert, time.Now()) {
+	if j, ok := g.disk.joined(); ok && certificateIsValid(j.Cert, time.Now()) {
 		g.print(systemd, "machine %s continues as node %s", g.ID, j.Node.Name)
 		return j, true, true
 	}
-	if g.keep.read(bootedFile) != nil {
+	if g.disk.read(bootedFile) != nil {
 		return joined{}, false, false
 	}
 	j, ok = g.boot()
 	if !ok && g.ctx.Err() == nil {
-		g.keep.write(bootedFile, []byte("The first boot is over; the machine has not joined a cluster.\n"))
+		g.disk.write(bootedFile, []byte("The first boot is over; the machine has not joined a cluster.\n"))
 	}
 	return j, false, ok
 }

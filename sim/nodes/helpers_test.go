@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/test/memapi/served"
 )
 
-// limit is how long a test waits for what must happen; only a failure takes that long.
+// limit is the time that a test waits for an expected event; only a failure takes that long.
 const limit = 30 * time.Second
 
 // cloudSpeed is the speed of clouds whose machines join a server. They give up a machine that has not joined after 20 or 35 minutes of

@@ -15,8 +15,8 @@ import (
 const ignited = "ignition[611]: "
 
 const (
-	// fetchFirst and fetchMost space out tries to fetch what user data points to; a real server's waits are never sped up.
-	fetchFirst, fetchMost = 200 * time.Millisecond, 5 * time.Second
+	// minFetch and maxFetch space out tries to fetch what user data points to; a real server's waits are never sped up.
+	minFetch, maxFetch = 200 * time.Millisecond, 5 * time.Second
 )
 
 // ErrRefused is why something that user data points to will not be had by asking again.
@@ -69,11 +69,11 @@ func (b *booting) unit(command string) {
 	b.call(command)
 }
 
-// configFile is where the bootstrap provider puts kubeadm's configuration on machines with Ignition.
+// configFile is the path of kubeadm's configuration on machines with Ignition.
 const configFile = "/etc/kubeadm.yml"
 
-// substitute plays envsubst over kubeadm's configuration, with what the image's metadata agent knows: this is how a machine with
-// Ignition gets its own name into it.
+// substitute replaces the variables in kubeadm's configuration, as envsubst does, with the values of the image's metadata agent. Machines
+// with Ignition get their own name this way.
 func (b *booting) substitute(line string) {
 	if text, ok := b.files.read(configFile); ok && strings.Contains(line, "envsubst") {
 		b.files[configFile] = []byte(strings.NewReplacer(
@@ -95,15 +95,15 @@ func (g *guest) fetch(source string) ([]byte, error) {
 	if g.fleet.options.Fetch == nil {
 		return nil, fmt.Errorf("the machine reaches nothing but its cluster")
 	}
-	b := apiclient.Backoff{First: fetchFirst, Most: fetchMost}
-	said := ""
+	b := apiclient.Backoff{Min: minFetch, Max: maxFetch}
+	printed := ""
 	for {
 		content, err := g.fleet.options.Fetch(g.ctx, g.Machine, source)
 		if err == nil || errors.Is(err, ErrRefused) {
 			return content, err
 		}
-		if text := err.Error(); text != said && g.ctx.Err() == nil {
-			said = text
+		if text := err.Error(); text != printed && g.ctx.Err() == nil {
+			printed = text
 			g.print(initd, "%v, will retry", err)
 		}
 		if !b.Wait(g.ctx) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// atOnce is how many tests run in parallel: they mostly wait for machines.
+// atOnce is the number of tests that run in parallel: they mostly wait for machines.
 const atOnce = "8"
 
 func TestMain(m *testing.M) {

@@ -29,20 +29,20 @@ func (b *booting) nodeadm() {
 	if !b.guest.byItself() && len(documents) == 0 {
 		return
 	}
-	told := &nodeadm.Config{}
+	settings := &nodeadm.Config{}
 	for _, text := range documents {
 		next, err := nodeadm.Parse(text)
 		if err != nil {
 			b.guest.print(nodeadmd, "%v", err)
 			return
 		}
-		told.Add(next)
+		settings.Add(next)
 	}
-	b.nodeadmJoin(told)
+	b.nodeadmJoin(settings)
 }
 
 // nodeadmJoin joins a managed cluster: the machine is let in for what it is in the cloud, a member of a node group.
-func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
+func (b *booting) nodeadmJoin(settings *nodeadm.Config) bool {
 	if !b.guest.until(kubeadmAt) {
 		return false
 	}
@@ -54,18 +54,18 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	case m.Token == "":
 		b.guest.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", m.Cluster)
 		return false
-	case told.Cluster != "" && told.Cluster != m.Cluster:
-		b.guest.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", told.Cluster)
+	case settings.Cluster != "" && settings.Cluster != m.Cluster:
+		b.guest.print(nodeadmd, "Unauthorized: the role of the machine has no access to the cluster %s", settings.Cluster)
 		return false
 	}
 	access := apiclient.Access{Server: m.Server, CA: m.CA, Token: m.Token}
-	if told.Server != "" {
-		access.Server = told.Server
+	if settings.Server != "" {
+		access.Server = settings.Server
 	}
-	if len(told.CA) > 0 {
-		access.CA = told.CA
+	if len(settings.CA) > 0 {
+		access.CA = settings.CA
 	}
-	node, err := b.managedNode(told)
+	node, err := b.managedNode(settings)
 	if err != nil {
 		b.guest.print(nodeadmd, "%v", err)
 		return false
@@ -82,11 +82,11 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	return true
 }
 
-// managedNode is how the machine's Node will look: as its node group has it, and its own flags.
-func (b *booting) managedNode(told *nodeadm.Config) (kubelet.Registration, error) {
+// managedNode returns the registration of the machine's Node: the settings of its node group, and its own flags.
+func (b *booting) managedNode(settings *nodeadm.Config) (kubelet.Registration, error) {
 	host := b.guest.hostname(b.config)
 	r := b.guest.hardware(host)
-	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.guest.shortName()), criSocket, told.MaxPods
+	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.guest.shortName()), criSocket, settings.MaxPods
 	if !b.guest.Managed.Own {
 		r.Labels = maps.Clone(b.guest.Managed.Labels)
 		for _, t := range b.guest.Managed.Taints {
@@ -94,7 +94,7 @@ func (b *booting) managedNode(told *nodeadm.Config) (kubelet.Registration, error
 		}
 	}
 	taints := r.Taints
-	if err := b.guest.flags(&r, told.Flags); err != nil {
+	if err := b.guest.flags(&r, settings.Flags); err != nil {
 		return r, err
 	}
 	for _, t := range taints {

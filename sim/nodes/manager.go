@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// drainPause is how soon evictions that a budget refused are tried again.
+	// drainPause is the time until evictions that a budget refused are retried.
 	drainPause = time.Second
-	// bindingPause is how long a pod may still come to a node that was closed: the scheduler has chosen it before.
+	// bindingPause is the time during which a pod may still be bound to a cordoned node, because the scheduler had chosen it before.
 	bindingPause = 2 * time.Second
-	// managerFirst and managerMost space out tries against an API server that does not answer.
-	managerFirst, managerMost = 200 * time.Millisecond, 5 * time.Second
+	// minRetry and maxRetry bound the interval between attempts to reach an API server that does not respond.
+	minRetry, maxRetry = 200 * time.Millisecond, 5 * time.Second
 	// managerCall bounds one call.
 	managerCall = 10 * time.Second
 )
@@ -31,8 +31,8 @@ const (
 // operator begins the lines of the console about what the cloud does to the machine's Node.
 func (g *guest) operator() string { return g.Managed.Operator + ": " }
 
-// manager is how the cloud looks after the node of one of its machines: by its own identity in the cluster, the one that lets
-// its machines in. What is asked of it is done in the background, one thing after the other, and again until it has worked.
+// manager represents the cloud's operations on the Node of one of its machines. It uses the cloud's own identity in the cluster, which also
+// lets machines join. Requests are carried out in the background, one after the other, and retried until they succeed.
 type manager struct {
 	guest *guest
 
@@ -40,14 +40,14 @@ type manager struct {
 	// node is the name of the machine's Node; empty until it has joined.
 	node  string
 	ready bool
-	// working is true if a goroutine does what is requested.
+	// working is true while a goroutine carries out the requests.
 	working bool
-	// closed is what the node shall be; nil when that was done. marks are changes that are still to be made.
+	// closed is the requested state of the node; nil once it is applied. marks are the pending changes of labels and taints.
 	closed *bool
 	marks  []sim.Marks
-	// closedAt is when the node was closed; zero while it is open, as far as we know.
+	// closedAt is the time at which the node was cordoned; zero while it is not, as far as is known.
 	closedAt time.Time
-	// draining and force say that pods are evicted, and how; drained that none is left.
+	// draining is true while pods are evicted, force if they are deleted instead; drained is true if none is left.
 	draining, force, drained bool
 	// unregistered is true once the node is being deleted.
 	unregistered bool
@@ -71,7 +71,7 @@ func (m *manager) hasNode() bool {
 	return m.node != "" && m.guest.Managed != nil
 }
 
-// close asks for the node to be closed, or open. Who asks again and again keeps nothing else from being done. The lock is held.
+// close requests that the node is cordoned or uncordoned. Repeated requests do not delay others. The lock is held.
 func (m *manager) close(closed bool) {
 	known := closed && !m.closedAt.IsZero()
 	if m.closed != nil {
@@ -82,7 +82,7 @@ func (m *manager) close(closed bool) {
 	}
 }
 
-// joined tells the node's name. What was asked for before is done now. A machine whose Node was there before gets its group's labels and
+// joined sets the node's name. Earlier requests are carried out now. A machine whose Node was there before gets its group's labels and
 // taints once more: they may have changed while the process, or the machine, was off.
 func (m *manager) joined(node string, again bool) {
 	m.ask(func(m *manager) {
@@ -126,7 +126,7 @@ func (m *manager) deleteNode(node string) {
 		return
 	}
 	defer c.Close()
-	b := apiclient.Backoff{First: managerFirst, Most: managerMost}
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
 	var uid types.UID
 	for ctx.Err() == nil {
 		err := deleteOne(ctx, c, node, &uid)
@@ -151,24 +151,24 @@ func deleteOne(ctx context.Context, c *apiclient.Client, node string, uid *types
 	return c.Core.Nodes().Delete(call, node, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: uid}})
 }
 
-// deed is one thing that is done to a node; done is called with the lock held when it has worked.
-type deed struct {
+// nodeAction is one change of a node. done is called with the lock held after it has succeeded.
+type nodeAction struct {
 	what string
 	do   func(ctx context.Context, c *apiclient.Client, node string) (done bool, err error)
 	done func()
 }
 
-// next is what is to be done first, nil for nothing. The lock is held.
-func (m *manager) next() *deed {
+// next returns the action to run next; nil if there is none. The lock is held.
+func (m *manager) next() *nodeAction {
 	switch {
 	case len(m.marks) > 0:
 		change := m.marks[0]
-		return &deed{"label and taint", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+		return &nodeAction{"label and taint", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, mark(ctx, c, node, change)
 		}, func() { m.marks = m.marks[1:] }}
 	case m.closed != nil:
 		closed := m.closed
-		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+		return &nodeAction{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, cordon(ctx, c, node, *closed)
 		}, func() {
 			m.closedAt = time.Time{}
@@ -181,7 +181,7 @@ func (m *manager) next() *deed {
 		}}
 	case m.draining && !m.drained:
 		force, closedAt := m.force, m.closedAt
-		return &deed{"drain", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+		return &nodeAction{"drain", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			none, err := evict(ctx, c, node, force)
 			return none && time.Since(closedAt) > bindingPause, err
 		}, func() { m.drained = m.draining }}
@@ -190,7 +190,7 @@ func (m *manager) next() *deed {
 	}
 }
 
-// work does what is asked until nothing is left, or the machine is off.
+// work carries out the requests until none is left, or the machine is off.
 func (m *manager) work() {
 	g := m.guest
 	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
@@ -200,16 +200,16 @@ func (m *manager) work() {
 		return
 	}
 	defer c.Close()
-	b := apiclient.Backoff{First: managerFirst, Most: managerMost}
-	said := ""
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
+	printed := ""
 	for {
 		d, node := m.take()
 		if d == nil {
 			return
 		}
 		done, err := m.try(d, c, node)
-		if text := fmt.Sprint(err); err != nil && text != said && g.ctx.Err() == nil {
-			said = text
+		if text := fmt.Sprint(err); err != nil && text != printed && g.ctx.Err() == nil {
+			printed = text
 			g.print(g.operator(), "%s %s: %v", d.what, node, err)
 		}
 		switch {
@@ -228,7 +228,7 @@ func (m *manager) work() {
 }
 
 // take gives the next deed; without one the work is over.
-func (m *manager) take() (*deed, string) {
+func (m *manager) take() (*nodeAction, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.next()
@@ -243,7 +243,7 @@ func (m *manager) rest() {
 }
 
 // try does a deed once. One on a node that is no more is done.
-func (m *manager) try(d *deed, c *apiclient.Client, node string) (bool, error) {
+func (m *manager) try(d *nodeAction, c *apiclient.Client, node string) (bool, error) {
 	ctx, cancel := context.WithTimeout(m.guest.ctx, managerCall)
 	defer cancel()
 	done, err := d.do(ctx, c, node)

@@ -56,7 +56,7 @@ func (f *Fleet) Unregister(id string) {
 	}
 }
 
-// managerOf is who looks after a machine's node; nil for a machine that is not on.
+// managerOf returns the manager of a machine's node; nil for a machine that is off.
 func (f *Fleet) managerOf(id string) *manager {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *Fleet) managerOf(id string) *manager {
 	return nil
 }
 
-// manage asks for something of a machine's node, and has it done.
+// manage requests an action on a machine's node and starts carrying it out.
 func (f *Fleet) manage(id string, ask func(*manager)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

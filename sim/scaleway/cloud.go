@@ -33,12 +33,12 @@ type Options struct {
 	Dir string
 	// MachineHost runs the machines; nil leaves them empty.
 	MachineHost sim.MachineHost
-	// Speed is the factor by which time passes faster for machines than in life; 0 means sim.DefaultSpeed.
+	// Speed is the factor by which machines start and stop faster than in the real cloud; 0 means sim.DefaultSpeed.
 	Speed float64
 	Seed  uint64
 	// Keys are the API keys that the cloud accepts; none means that it accepts every secret key.
 	Keys []Key
-	// Quota is how many Instances of each type the project may have; a type without one is bounded by the cluster type alone.
+	// Quota limits the Instances of each type in the project; a type without one is limited by the cluster type alone.
 	Quota map[string]int
 	// Versions of Kubernetes that are offered, the newest first; nil means some of each minor version from 1.31 to 1.36.
 	Versions []string
@@ -100,7 +100,7 @@ type region struct {
 	reads int
 }
 
-// Durations in life: recorded ones of control planes and deletions, and the documented ones of the autohealer.
+// Durations in the real cloud: recorded ones of control planes and deletions, and the documented ones of the autohealer.
 const (
 	lifeEmpty, lifeControlPlane       = 500 * time.Millisecond, 80 * time.Second
 	lifeChange, lifeUpgrade           = 57 * time.Second, 65 * time.Second
@@ -151,8 +151,8 @@ func (w *region) providerID(i *managed.Instance) string {
 	return "scaleway://instance/" + i.Zone + "/" + w.Seed.UUID("server", i.ID)
 }
 
-// nameRoom is the room for the names of cluster and pool in the name of a node, nameMost the length of that name.
-const nameRoom, nameMost = 34, 46
+// nameRoom is the room for the names of cluster and pool in the name of a node, maxName the length of that name.
+const nameRoom, maxName = 34, 46
 
 // named returns the name of a node: the names of cluster and pool, shortened in proportion, and as much of its ID as fits.
 func named(c *managed.Cluster, p *managed.Pool, i *managed.Instance) string {
@@ -162,7 +162,7 @@ func named(c *managed.Cluster, p *managed.Pool, i *managed.Instance) string {
 		cluster, pool = cluster[:n], pool[:nameRoom-n]
 	}
 	name := "scw-" + cluster + "-" + pool + "-" + withoutDashes(i.ID)
-	return name[:min(len(name), nameMost)]
+	return name[:min(len(name), maxName)]
 }
 
 // Tick applies all transitions that are due and returns the time of the next one; the zero time means never.

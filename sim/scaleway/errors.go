@@ -96,7 +96,7 @@ func toError(err error) *Error {
 	return refuse(http.StatusInternalServerError, "internal_error", "an internal error occurred", nil)
 }
 
-// more returns the members that an error of a type has beside its message, for errors that faults play.
+// more returns the additional members of an error of a type, for errors that faults play.
 func more(kind string) document.Object {
 	const id = "00000000-0000-4000-8000-000000000000"
 	switch kind {

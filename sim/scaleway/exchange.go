@@ -56,12 +56,12 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &exchange{cloud: c, Trace: core.Begin(c.Base), Call: core.NewCall(w, r, body)}
 	x.Asked = sim.Request{Service: Service, Action: "?", Resource: x.Path}
-	if x.route, x.Vars, _ = core.Find(routes, r.Method, x.Path, matches); x.route == nil {
+	if x.route, x.Vars, _ = core.Find(routes, r.Method, x.Path, core.MatchPath); x.route == nil {
 		x.reply(w, nil, refuse(http.StatusNotFound, "unknown_resource", "path is not found", nil))
 		return
 	}
 	x.region = x.Vars["region"]
-	x.Asked = x.route.Asked(cmp.Or(x.Vars["node"], x.Vars["pool"], x.Vars["cluster"]))
+	x.Asked = x.route.Asked(cmp.Or(x.Vars["node_id"], x.Vars["pool_id"], x.Vars["cluster_id"]))
 	out, drop, err := core.Answer(r.Context(), c.Cloud, &x.Trace, x, core.Operation[*region, any]{
 		Fields: core.JSON{Text: &x.Body}, Admit: x.admit, Run: func(w *region) (any, error) { return x.route.Run(w, x) },
 	})
@@ -161,24 +161,6 @@ func (*exchange) Failed(f sim.Fault) error {
 	e.Type, e.Message, e.Status = core.Worded(f, e.Type, e.Message, e.Status)
 	e.More = more(e.Type)
 	return e
-}
-
-// matches reports whether a path fits a pattern, and returns the parts that the pattern names.
-func matches(pattern, path string) (map[string]string, bool) {
-	want, is := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(want) != len(is) {
-		return nil, false
-	}
-	vars := map[string]string{}
-	for i, part := range want {
-		if name, variable := strings.CutPrefix(part, "{"); variable {
-			name = strings.TrimSuffix(name, "}")
-			vars[strings.TrimSuffix(name, "_id")] = is[i]
-		} else if part != is[i] {
-			return nil, false
-		}
-	}
-	return vars, true
 }
 
 // decode reads the body of a request.

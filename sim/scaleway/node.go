@@ -18,9 +18,10 @@ type node struct {
 	failure *managed.Failure
 }
 
-// nodeRow is what the service remembers of a node.
+// nodeRow holds the service's data about a node.
 type nodeRow struct {
-	// Joined is true once it was Ready. Since is when it was first seen not Ready, Rebooted whether the autohealer has rebooted it since.
+	// Joined is true once it was Ready. Since is the time at which it was first not Ready, Rebooted is true if the autohealer has rebooted it
+	// since.
 	Joined   bool
 	Since    time.Time
 	Rebooted bool
@@ -161,8 +162,7 @@ func createExternalNode(x *exchange, w *region, c *managed.Cluster, p *managed.P
 	if err := w.open(c, p, false); err != nil {
 		return nil, err
 	}
-	i := managed.Instance{Pool: p.Key(), Type: p.Type, Version: p.Version, Model: p.Model()}
-	if failure := w.service.Instances.Launch(i, p.Zones); failure != nil {
+	if failure := w.service.Instances.Launch(p.NewInstance(), p.Zones); failure != nil {
 		return nil, refuse(503, "out_of_stock", failure.Message, more("out_of_stock"))
 	}
 	next := p.Spec

@@ -130,7 +130,7 @@ type player struct {
 	ids map[string]string
 }
 
-// patience is how long an answer may take to become the recorded one.
+// patience is the time within which an answer has to become the recorded one.
 const patience = 20 * time.Minute
 
 // answer sends a request, a read as often as it takes until the status of what is read is the recorded one.

@@ -83,9 +83,9 @@ func registers(name, pattern string, run func(*exchange, *region) (any, error)) 
 // onCluster finds the cluster of a request.
 func onCluster(run func(*exchange, *region, *managed.Cluster) (any, error)) func(*exchange, *region) (any, error) {
 	return func(x *exchange, w *region) (any, error) {
-		c := w.service.Clusters.Get(x.Vars["cluster"])
+		c := w.service.Clusters.Get(x.Vars["cluster_id"])
 		if c == nil || clusterText(c, "region") != x.region {
-			return nil, missing("cluster", x.Vars["cluster"])
+			return nil, missing("cluster", x.Vars["cluster_id"])
 		}
 		return run(x, w, c)
 	}
@@ -96,11 +96,11 @@ func onPool(run func(*exchange, *region, *managed.Cluster, *managed.Pool) (any, 
 	return func(x *exchange, w *region) (any, error) {
 		for _, p := range w.service.Pools.All() {
 			c := w.service.Clusters.Get(p.Cluster)
-			if idOf(p) == x.Vars["pool"] && c != nil && clusterText(c, "region") == x.region {
+			if idOf(p) == x.Vars["pool_id"] && c != nil && clusterText(c, "region") == x.region {
 				return run(x, w, c, p)
 			}
 		}
-		return nil, missing("pool", x.Vars["pool"])
+		return nil, missing("pool", x.Vars["pool_id"])
 	}
 }
 
@@ -113,23 +113,23 @@ func onNode(run func(*exchange, *region, *managed.Pool, *node) (any, error)) fun
 				continue
 			}
 			for _, n := range w.nodesOf(p) {
-				if n.ID == x.Vars["node"] {
+				if n.ID == x.Vars["node_id"] {
 					return run(x, w, p, &n)
 				}
 			}
 		}
-		return nil, missing("node", x.Vars["node"])
+		return nil, missing("node", x.Vars["node_id"])
 	}
 }
 
 // Sizes of pages: the default and the largest, and both of small pages.
-const pageDefault, pageMost, pageSmall = 50, 100, 20
+const pageDefault, maxPage, pageSmall = 50, 100, 20
 
 // page returns the page of a list that a request asks for, with the number of all items.
 func (x *exchange) page(w *region, name string, all []document.Object) (any, error) {
-	size, most, number := pageDefault, pageMost, 1
+	size, limit, number := pageDefault, maxPage, 1
 	if w.Switches.On(SmallPages) {
-		size, most = pageSmall, pageSmall
+		size, limit = pageSmall, pageSmall
 	}
 	for argument, into := range map[string]*int{"page_size": &size, "page": &number} {
 		if v := x.Query.Get(argument); v != "" {
@@ -140,7 +140,7 @@ func (x *exchange) page(w *region, name string, all []document.Object) (any, err
 			*into = n
 		}
 	}
-	if size = min(size, most); w.PageLimit > 0 {
+	if size = min(size, limit); w.PageLimit > 0 {
 		size = min(size, w.PageLimit)
 	}
 	from := min((number-1)*size, len(all))

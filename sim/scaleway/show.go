@@ -35,7 +35,7 @@ func (w *region) scalesOn(p *managed.Pool) bool {
 	return p.Lacking == nil && p.Failure != nil && w.Switches.On(ScalesOn)
 }
 
-// renewed returns how many machines of a pool run that are what the pool is to be.
+// renewed returns the number of running machines of a pool that match its specification.
 func (w *region) renewed(p *managed.Pool) int {
 	n := 0
 	for _, i := range w.service.Instances.Of(p.Key()) {
@@ -98,7 +98,7 @@ func taintsOf(v any) []sim.Taint {
 	return out
 }
 
-// started returns how long ago something was, in life.
+// started returns the time since an event, as in the real cloud.
 func (w *region) started(since time.Time, life time.Duration) bool {
 	return !w.Now.Before(since.Add(w.Life(life)))
 }

@@ -136,17 +136,17 @@ func (b poolBody) mark(next *managed.Spec) {
 
 // change brings what a request says into the specification of a pool, and refuses what is not possible.
 func change(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec, body poolBody) error {
-	next.Min, next.Max = given(next.Min, body.MinSize), given(next.Max, body.MaxSize)
+	next.Min, next.Max = orCurrent(next.Min, body.MinSize), orCurrent(next.Max, body.MaxSize)
 	if body.Autoscaling != nil {
 		next.Autoscaled = *body.Autoscaling
 	}
 	ignored := next.Type == external || w.Switches.On(IgnoresSize) && next.Autoscaled && p.Autoscaled
 	if !ignored {
-		next.Count = given(next.Count, body.Size)
+		next.Count = orCurrent(next.Count, body.Size)
 	}
 	next.Count = w.bounded(next)
-	next.Surge = strconv.Itoa(given(managed.Share(next.Surge, 0), body.UpgradePolicy.MaxSurge))
-	next.Missing = strconv.Itoa(given(managed.Share(next.Missing, 0), body.UpgradePolicy.MaxUnavailable))
+	next.Surge = strconv.Itoa(orCurrent(managed.Share(next.Surge, 0), body.UpgradePolicy.MaxSurge))
+	next.Missing = strconv.Itoa(orCurrent(managed.Share(next.Missing, 0), body.UpgradePolicy.MaxUnavailable))
 	body.keep(next.Doc)
 	switch {
 	case next.Autoscaled && (next.Min > next.Max || next.Max == 0):
@@ -165,8 +165,8 @@ func (w *region) bounded(next *managed.Spec) int {
 	return min(max(next.Count, next.Min), next.Max)
 }
 
-// given returns a number that a request names, otherwise the one that there is.
-func given(is int, value *uint32) int {
+// orCurrent returns a number that a request names, otherwise the one that there is.
+func orCurrent(is int, value *uint32) int {
 	if value == nil {
 		return is
 	}
@@ -192,11 +192,11 @@ func (b poolBody) keep(doc document.Object) {
 // room refuses a pool that makes its cluster larger than its type allows, or that exceeds a quota.
 func room(w *region, c *managed.Cluster, p *managed.Pool, next *managed.Spec) error {
 	more := next.Count - p.Count
-	if most := maxNodes(clusterText(c, "type")); more > 0 && w.size(c)+more > most {
+	if limit := maxNodes(clusterText(c, "type")); more > 0 && w.size(c)+more > limit {
 		if w.Switches.On(InvalidSize) {
-			return invalid("size", "constraint", fmt.Sprintf("a cluster of this type has %d nodes at most", most))
+			return invalid("size", "constraint", fmt.Sprintf("a cluster of this type has %d nodes at most", limit))
 		}
-		return quotaExceeded("k8s_nodes", most, w.size(c))
+		return quotaExceeded("k8s_nodes", limit, w.size(c))
 	}
 	quota, bounded := w.options.Quota[next.Type]
 	used := 0

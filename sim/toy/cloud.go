@@ -52,7 +52,7 @@ type Cloud struct {
 // New opens a simulated cloud.
 func New(o Options) (*Cloud, error) {
 	base, err := core.Open(core.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit,
-		Known: core.Known(routes, Zones()), Switches: o.Switches, Beliefs: core.Beliefs()})
+		Known: core.Known(operations, Zones()), Switches: o.Switches, Beliefs: core.Beliefs()})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,10 @@ func New(o Options) (*Cloud, error) {
 		w := newRegion(base.Environment)
 		return w, w.Tables().Load(docs)
 	}
-	c.Cloud = core.NewCloud(base, load, func(_ string, w *region) { w.service.Instances.Resume() })
+	c.Cloud = core.NewCloud(base, load, func(_ string, w *region) {
+		w.service.Instances.Resume()
+		w.groups.machines.Resume()
+	})
 	c.Console = managed.Console{Tags: "tags", By: func(change func(*managed.Service) error) error {
 		return c.ByHand("", func(w *region) error { return change(w.service) })
 	}}
@@ -77,6 +80,7 @@ type region struct {
 	*core.State
 	core.Schedule
 	service *managed.Service
+	groups  *groups
 }
 
 // Durations in life. Operations are kept long enough for a pool to be looked at the next day.
@@ -87,7 +91,7 @@ const (
 
 func newRegion(e *core.Environment) *region {
 	state := core.NewState(e, "toy/")
-	return &region{State: state, service: managed.New(state, managed.Settings{
+	return &region{State: state, groups: newGroups(state), service: managed.New(state, managed.Settings{
 		Prefix: "toy/", Cloud: "toy", Region: Region, Operator: "toy-node-operator", Guest: guest,
 		Create: lifeCreate, Upgrade: lifeUpgrade, Change: lifeChange, Join: lifeJoin, Kept: kept,
 	})}
@@ -105,12 +109,15 @@ func providerID(cluster, node string) string { return "toy:///" + cluster + "/" 
 func (w *region) Tick(now time.Time) time.Time {
 	return w.Pass(now, func(now time.Time) time.Time {
 		w.Now = now
-		return w.service.Tick()
+		return core.Earliest(w.service.Tick(), w.groups.tick())
 	})
 }
 
 // Tables returns everything that is kept.
-func (w *region) Tables() core.Tables { return w.service.Tables() }
+func (w *region) Tables() core.Tables { return append(w.service.Tables(), w.groups.tables()...) }
 
 // Power powers machines on and off.
-func (w *region) Power() { w.service.Instances.Power() }
+func (w *region) Power() {
+	w.service.Instances.Power()
+	w.groups.machines.Power()
+}

@@ -52,11 +52,11 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &exchange{cloud: c, Trace: core.Begin(c.Base), Call: core.NewCall(w, r, body)}
 	x.Asked = sim.Request{Service: "toy", Action: "?", Resource: x.Path}
-	if x.route, x.Vars, _ = core.Find(routes, r.Method, x.Path, matches); x.route == nil {
+	if x.route, x.Vars, _ = core.Find(operations, r.Method, x.Path, core.MatchPath); x.route == nil {
 		x.reply(w, nil, missing("operation at", r.Method+" "+x.Path))
 		return
 	}
-	x.Asked = x.route.Asked(cmp.Or(x.Vars["pool"], x.Vars["cluster"], x.Vars["type"]))
+	x.Asked = x.route.Asked(cmp.Or(x.Vars["pool"], x.Vars["cluster"], x.Vars["type"], x.Vars["group"], x.Vars["template"]))
 	out, drop, err := core.Answer(r.Context(), c.Cloud, &x.Trace, x, core.Operation[*region, any]{
 		Fields: core.JSON{Text: &x.Body}, Admit: x.admit, Run: func(w *region) (any, error) { return x.route.Run(w, x) },
 	})
@@ -122,21 +122,4 @@ func (x *exchange) Failed(f sim.Fault) error {
 	e := toError(errors.New("fault"))
 	e.Code, e.Message, e.Status = core.Worded(f, e.Code, e.Message, e.Status)
 	return e
-}
-
-// matches reports whether a path fits a pattern such as /v1/clusters/{cluster}, and returns the parts that the pattern names.
-func matches(pattern, path string) (map[string]string, bool) {
-	want, is := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(want) != len(is) {
-		return nil, false
-	}
-	vars := map[string]string{}
-	for i, part := range want {
-		if name, variable := strings.CutPrefix(part, "{"); variable {
-			vars[strings.TrimSuffix(name, "}")] = is[i]
-		} else if part != is[i] {
-			return nil, false
-		}
-	}
-	return vars, true
 }

@@ -25,7 +25,10 @@ const (
 
 type route = core.Route[*region, *exchange, any]
 
-// routes are all operations.
+// operations are all operations.
+var operations = slices.Concat(routes, groupRoutes)
+
+// routes are the operations on pools.
 var routes = []route{
 	reads("GetMachineType", "/v1/machine-types/{type}", (*exchange).getMachineType),
 	reads("GetCluster", atCluster, (*exchange).getCluster),

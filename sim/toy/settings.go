@@ -154,16 +154,12 @@ func (s Settings) change(c *managed.Cluster, text []byte) (Settings, error) {
 // check refuses settings that are not possible; is holds those of the pool that exists.
 func (s Settings) check(c *managed.Cluster, is *Settings) error {
 	a := s.Autoscaling
-	for _, rule := range []struct {
-		broken         bool
-		field, message string
-	}{
+	if err := broken([]rule{
 		{!nameOf.MatchString(s.Name), "name", fmt.Sprintf("%q can't be the name of a pool.", s.Name)},
 		{is != nil && s.Name != is.Name, "name", "The name of a pool can't be changed."},
 		{types[s.MachineType].Name == "", "machineType", fmt.Sprintf("There is no machine type %q.", s.MachineType)},
 		{s.Image != defaultImage && s.Image != otherImage, "image", fmt.Sprintf("There is no image %q.", s.Image)},
-		{slices.ContainsFunc(s.Zones, func(z string) bool { return !slices.Contains(Zones(), z) }), "zones",
-			fmt.Sprintf("The zones of %s are %q.", Region, Zones())},
+		{!offersZones(s.Zones), "zones", fmt.Sprintf("The zones of %s are %q.", Region, Zones())},
 		{is != nil && !slices.Equal(s.Zones, is.Zones), "zones", "The zones of a pool can't be changed."},
 		{s.Count < 0 || s.Count > mostNodes, "count", fmt.Sprintf("A pool has 0 to %d nodes, not %d.", mostNodes, s.Count)},
 		{a.Enabled && (a.Min < 0 || a.Max < max(1, a.Min) || a.Max > mostNodes), "autoscaling",
@@ -172,12 +168,31 @@ func (s Settings) check(c *managed.Cluster, is *Settings) error {
 			fmt.Sprintf("A taint has a key and one of the effects %q.", effects)},
 		{!share.MatchString(s.Upgrade.MaxSurge), "upgrade.maxSurge", "A number or a percentage is expected."},
 		{!share.MatchString(s.Upgrade.MaxUnavailable), "upgrade.maxUnavailable", "A number or a percentage is expected."},
-	} {
-		if rule.broken {
-			return &Error{Status: http.StatusBadRequest, Code: "InvalidField", Field: rule.field, Message: rule.message}
-		}
+	}...); err != nil {
+		return err
 	}
 	return s.checkVersion(c, is)
+}
+
+// rule is what a request may not say of a field.
+type rule struct {
+	broken         bool
+	field, message string
+}
+
+// broken returns the refusal of the first rule that is broken; nil if none is.
+func broken(rules ...rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return &Error{Status: http.StatusBadRequest, Code: "InvalidField", Field: r.field, Message: r.message}
+		}
+	}
+	return nil
+}
+
+// offersZones reports whether the region has all zones.
+func offersZones(zones []string) bool {
+	return !slices.ContainsFunc(zones, func(z string) bool { return !slices.Contains(Zones(), z) })
 }
 
 // checkVersion refuses a version that is not offered, or to which there is no way.

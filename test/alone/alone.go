@@ -14,20 +14,20 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// Start is what else a package needs beside its API server. It may keep files in the folder, and what it gives back ends it.
+// Start starts what a package needs in addition to its API server. It may store files in dir. stop releases everything.
 type Start func(ctx context.Context, s *Server, dir string) (stop func() error, err error)
 
-// Run runs a package's tests, and returns the code with which its process is to end. With -short no server is started: the tests that
-// need one have to skip themselves. What controllers log of refusals is what tests ask for, and is not shown.
+// Run runs the tests of a package and returns the exit code of the process. With -short no server is started, and tests that need one have
+// to skip themselves. Errors that controllers log are expected by the tests and not shown.
 func Run(m *testing.M, name string, start Start) int {
 	flag.Parse()
 	if testing.Short() {
 		return m.Run()
 	}
-	garbage.AllowServer()
+	testrun.AllowServerGarbage()
 	code, err := run(m, name, start)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -20,7 +20,7 @@ import (
 // adminQPS and adminBurst of the administrator's client: throttling it would only slow the tests down.
 const adminQPS, adminBurst = 1000, 2000
 
-// Server is an API server in a process of its own, so that no test binary is linked with one.
+// Server is an API server in a separate process, so that no test binary is linked with one.
 type Server struct {
 	// Kubeconfig and Config make a client its administrator.
 	Kubeconfig []byte
@@ -36,7 +36,7 @@ type Server struct {
 	remove  func()
 }
 
-// StartServer starts an API server whose files are in a folder of its own, and returns when it is ready.
+// StartServer starts an API server with its files in dir, and returns when it is ready.
 func StartServer(name, dir string) (*Server, error) {
 	path, remove, err := binary.Build("test/alone/apiserver")
 	if err != nil {

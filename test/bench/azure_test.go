@@ -38,7 +38,7 @@ func scaleSets(mode azurev1.OrchestrationModeType, machines int) lab[*azurev1.Ma
 	}
 }
 
-// microsoft is a subscription of a simulated Azure.
+// microsoft returns a subscription of a simulated Azure.
 func microsoft(inside sim.MachineHost, speed float64) (simulated, error) {
 	return simazure.New(simazure.Options{Seed: 1, Speed: speed, MachineHost: inside})
 }
@@ -98,7 +98,7 @@ const (
 	aksName, aksClusters, aksPools = "aks", 11, 99
 )
 
-// aksCluster is the name of one of the clusters of agent pools.
+// aksCluster returns the name of one of the clusters of agent pools.
 func aksCluster(k int) string {
 	if k == 0 {
 		return aksName
@@ -106,14 +106,14 @@ func aksCluster(k int) string {
 	return fmt.Sprintf("%s-%d", aksName, k)
 }
 
-// managedCluster is a subscription of a simulated Azure with managed clusters.
+// managedCluster returns a subscription of a simulated Azure with managed clusters.
 func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	made, err := simazure.New(simazure.Options{Seed: 1, Speed: speed, MachineHost: inside})
 	if err != nil {
 		return nil, err
 	}
 	for k := range aksClusters {
-		_, failed := made.AKS.PutCluster(containerservice.Wanted{
+		_, failed := made.AKS.PutCluster(containerservice.DesiredCluster{
 			SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: aksCluster(k),
 			Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1",
 				"agentPoolProfiles": []any{
@@ -124,7 +124,7 @@ func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	return made, errors.Join(err, made.AKS.RegisterFeature(containerservice.FeatureResize))
 }
 
-// scaleSet is a pool in the default subscription.
+// scaleSet returns a pool in the default subscription.
 func scaleSet(mode azurev1.OrchestrationModeType, vmSize string) *azurev1.MachinePoolSource {
 	return &azurev1.MachinePoolSource{
 		Cluster: azurev1.ClusterView{

@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// fleetJoin is how long a machine of a fleet takes from running to being a Ready node. Clouds and machines are as fast as in the
-	// local world, so that the figures of both can be compared.
+	// fleetJoin is the time from the start of a machine until its Node is Ready. It and the speed of the clouds equal those of the local
+	// world, so that the figures of both can be compared.
 	fleetJoin = 5 * time.Second
 	// fleetLimit bounds each phase of a fleet.
 	fleetLimit = time.Hour
-	// workers is how many passes a fleet runs at a time: manager.DefaultConcurrency. To import the manager would double what is linked.
+	// workers is the number of concurrent passes. It equals manager.DefaultConcurrency; importing the manager would double the size of the
+	// test binary.
 	workers = 50
 )
 
-// fleet is many pools of one kind in one account. Workers run their passes concurrently over one driver, as those of a manager do, so
-// that reads which pools share are shared, and requests that come together are collected.
+// fleet holds many pools of one kind in one account. Workers run their passes concurrently over one driver, like those of a manager, so
+// that the driver shares reads between pools and batches concurrent requests.
 type fleet[S any] struct {
 	t      *testing.T
 	engine *engine.Engine[S]
@@ -43,35 +44,35 @@ type fleet[S any] struct {
 	// members are all pools, listed those that list a provider key.
 	members []*member[S]
 	listed  map[string]*member[S]
-	// passes counts passes; unmet is how many pools do not have yet what was asked for last; met is closed when all have.
+	// passes counts passes. unmet counts the pools that have not reached the last request; met is closed when there are none.
 	passes, unmet int
 	met           chan struct{}
 }
 
-// member is one pool of a fleet.
+// member is a pool of a fleet.
 type member[S any] struct {
 	target cloud.Target[S]
-	// replicas and deleting are what the user asks for, since asked; listed is when the pool listed as many machines, done when it had all
-	// that was asked for; zero as long as it has not.
-	replicas            int
-	deleting            bool
-	asked, listed, done time.Time
+	// replicas and deleting hold the user's request of the time requested. listed is the time when the pool first listed that many machines,
+	// done when it had fulfilled the request; both are zero before.
+	replicas                int
+	deleting                bool
+	requested, listed, done time.Time
 	// external is true if the size of the group is set in the cloud.
 	external bool
 	last     engine.Outcome
-	// begun is when the first step of size or removal began after that; failed counts looks that failed.
+	// begun is the time of the first step afterwards that changes the size or removes. failed counts failed looks.
 	begun  time.Time
 	failed int
-	// told is the size that the pool's status tells of.
-	told int
+	// statusSize is the size in the pool's status.
+	statusSize int
 }
 
 // note notes what a pass began, and whether it failed. The lock is held.
-func (m *member[S]) note(asked time.Time, out engine.Outcome) {
+func (m *member[S]) note(requested time.Time, out engine.Outcome) {
 	if !out.Seen && !out.RateLimited {
 		m.failed++
 	}
-	if !out.Started || !m.begun.IsZero() || !asked.Equal(m.asked) {
+	if !out.Started || !m.begun.IsZero() || !requested.Equal(m.requested) {
 		return
 	}
 	switch out.Plan.Step.Kind {
@@ -167,23 +168,23 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	content := fmt.Sprint(m.replicas, m.deleting)
 	facts := engine.Input[S]{
 		Target: m.target, Generation: content + m.target.Bootstrap.Hash(), ContentGeneration: content, Desired: d, Now: time.Now(),
-		Edited: m.deleting || m.replicas != m.told,
+		Edited: m.deleting || m.replicas != m.statusSize,
 	}
-	asked, runs := m.asked, f.engine
+	requested, runs := m.requested, f.engine
 	f.mu.Unlock()
 	out := runs.Run(f.t.Context(), facts, f.nodes, nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.last = out
 	if out.Seen {
-		m.told = d.Replicas
+		m.statusSize = d.Replicas
 	}
-	m.note(asked, out)
+	m.note(requested, out)
 	f.list(m)
-	if m.listed.IsZero() && asked.Equal(m.asked) && out.Seen && len(report.ProviderIDs(out.Observed)) == d.Replicas {
+	if m.listed.IsZero() && requested.Equal(m.requested) && out.Seen && len(report.ProviderIDs(out.Observed)) == d.Replicas {
 		m.listed = time.Now()
 	}
-	if m.done.IsZero() && asked.Equal(m.asked) && m.has() {
+	if m.done.IsZero() && requested.Equal(m.requested) && m.has() {
 		m.done = time.Now()
 		if f.unmet--; f.unmet == 0 {
 			close(f.met)
@@ -197,7 +198,7 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	return out.RequeueAfter
 }
 
-// merge returns what is remembered with what was found in addition, as the object keeps it.
+// merge returns the stored look-ups with the new ones, as the object stores them.
 func merge(before, found map[string]string) map[string]string {
 	if len(found) == 0 {
 		return before
@@ -221,7 +222,7 @@ func (f *fleet[S]) list(m *member[S]) {
 	}
 }
 
-// has reports whether the pool has what is asked for: all its machines are listed and Ready and no other is, or it is gone.
+// has reports whether the pool has fulfilled its request: all its machines are listed and Ready and no others are, or it is gone.
 func (m *member[S]) has() bool {
 	p := m.last.Plan
 	if m.deleting || !m.last.Seen {
@@ -230,7 +231,7 @@ func (m *member[S]) has() bool {
 	return p.Rollout.State == pool.RolloutDone && p.Budget.Available == m.replicas && len(report.ProviderIDs(m.last.Observed)) == m.replicas
 }
 
-// ask has the user change pools together, and waits until all of them have what is asked for.
+// ask changes pools together as a user, and waits until all of them have fulfilled the request.
 func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) phase {
 	f.t.Helper()
 	synctest.Wait()
@@ -240,7 +241,7 @@ func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) 
 	f.unmet, f.met = len(some), make(chan struct{})
 	for _, m := range some {
 		change(m)
-		m.asked, m.listed, m.done, m.begun = began, time.Time{}, time.Time{}, time.Time{}
+		m.requested, m.listed, m.done, m.begun = began, time.Time{}, time.Time{}, time.Time{}
 	}
 	f.mu.Unlock()
 	for _, m := range some {
@@ -256,7 +257,7 @@ func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) 
 	return f.sum(some, began, passes)
 }
 
-// missing says what keeps the first pool that does not have what is asked for.
+// missing describes what the first unfinished pool still lacks.
 func (f *fleet[S]) missing(some []*member[S]) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -281,15 +282,15 @@ func (f *fleet[S]) idle(long time.Duration) phase {
 	return f.sum(nil, began, passes)
 }
 
-// sum is a phase that ends now.
+// sum returns a phase that ends now.
 func (f *fleet[S]) sum(some []*member[S], began time.Time, passes int) phase {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sum := f.way.server.Calls().Summary(0)
 	p := phase{took: time.Since(began), passes: f.passes - passes, calls: sum.Total, writes: sum.Mutating, counts: sum.Counts}
 	for _, m := range some {
-		p.each = append(p.each, m.done.Sub(m.asked))
-		p.listed = max(p.listed, m.listed.Sub(m.asked))
+		p.each = append(p.each, m.done.Sub(m.requested))
+		p.listed = max(p.listed, m.listed.Sub(m.requested))
 	}
 	slices.SortFunc(p.each, cmp.Compare[time.Duration])
 	return p
@@ -297,15 +298,15 @@ func (f *fleet[S]) sum(some []*member[S], began time.Time, passes int) phase {
 
 // phase is a part of a fleet's life.
 type phase struct {
-	// took is how long it took until all pools had what was asked for, listed until all listed as many machines.
+	// took is the time until all pools had fulfilled their request, listed until all listed that many machines.
 	took, listed          time.Duration
 	passes, calls, writes int
 	counts                map[string]map[string]int
-	// each is how long each pool took, the fastest first.
+	// each holds the time of each pool, in ascending order.
 	each []time.Duration
 }
 
-// share returns how long so many hundredths of the pools took at most.
+// share returns a percentile of the pools' times.
 func (p phase) share(hundredths int) time.Duration {
 	return p.each[(len(p.each)*hundredths+99)/100-1]
 }

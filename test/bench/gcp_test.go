@@ -27,9 +27,9 @@ const (
 	// gcpImage is the image of machines, gkeName the cluster of node pools, and gkeVersion its version.
 	gcpImage            = "projects/" + project.DefaultID + "/global/images/cluster-api-ubuntu-2404-v1-34-1-1760000000"
 	gkeName, gkeVersion = "managed", "1.34.7-gke.1734500"
-	// gkeClusters is how many clusters there are, each for so many node pools: a cluster takes one operation at a time.
+	// gkeClusters is the number of clusters, gkePools the number of node pools in each: a cluster runs one operation at a time.
 	gkeClusters, gkePools = 100, 10
-	// gkeCreated is longer than it takes to create a cluster.
+	// gkeCreated exceeds the time to create a cluster.
 	gkeCreated = 40 * time.Minute
 )
 
@@ -72,7 +72,7 @@ func nodePools() lab[*gcpv1.ManagedMachinePoolSource] {
 	}
 }
 
-// gkeClusterName is the name of one of the clusters of node pools.
+// gkeClusterName returns the name of one of the clusters of node pools.
 func gkeClusterName(k int) string {
 	if k == 0 {
 		return gkeName
@@ -80,24 +80,24 @@ func gkeClusterName(k int) string {
 	return fmt.Sprintf("%s-%d", gkeName, k)
 }
 
-// gcpCluster is a cluster in the default network.
+// gcpCluster returns a cluster in the default network.
 func gcpCluster(name string) gcpv1.ClusterView {
 	return gcpv1.ClusterView{Name: name, ClusterName: name, Project: project.DefaultID, Region: gcpRegion, Network: "default", Ready: true}
 }
 
-// google is a project of a simulated Google Cloud.
+// google returns a project of a simulated Google Cloud.
 func google(inside sim.MachineHost, speed float64) (simulated, error) {
 	return simgcp.New(simgcp.Options{Seed: 1, Speed: speed, MachineHost: inside})
 }
 
-// gkeCluster is a project of a simulated Google Cloud with clusters of GKE.
+// gkeCluster returns a project of a simulated Google Cloud with clusters of GKE.
 func gkeCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	made, err := simgcp.New(simgcp.Options{Seed: 1, Speed: speed, MachineHost: inside})
 	if err != nil {
 		return nil, err
 	}
 	for k := range gkeClusters {
-		_, failed := made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeClusterName(k),
+		_, failed := made.GKE.PutCluster(container.DesiredCluster{Project: project.DefaultID, Location: gcpRegion, Name: gkeClusterName(k),
 			Body: document.Object{
 				"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 			}})

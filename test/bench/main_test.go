@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // skipIfShort leaves out of -short what measures whole lives of pools.
@@ -14,4 +14,4 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }

@@ -8,17 +8,17 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
-	// most is how many times the bound a rollout may take.
+	// most bounds the time of a rollout as a multiple of the lower bound.
 	most = 1.1
-	// small are the pools that tests roll, large those of long tests; larger ones take minutes and are the benchmark's.
+	// small is the size of the pools in tests, large that in long tests. Larger ones take minutes and are left to the benchmark.
 	small, large = 30, 100
 )
 
-// plans are the rollouts that are measured.
+// plans lists the measured rollouts.
 var plans = []plan{
 	{size: 10, surge: number(1)},
 	{size: 10, unavailable: number(1)},
@@ -51,7 +51,7 @@ func words(v pool.IntOrPercent) string {
 	return fmt.Sprint(v.Value)
 }
 
-// limits are the strategy's numbers for the size.
+// limits returns the strategy's numbers for the size.
 func (p plan) limits() (surge, unavailable int) {
 	of := func(v pool.IntOrPercent, round int) int {
 		if v.Percent {
@@ -62,15 +62,15 @@ func (p plan) limits() (surge, unavailable int) {
 	return of(p.surge, 99), min(p.size, of(p.unavailable, 0))
 }
 
-// bound is how long a rollout takes that wastes no moment: a machine boots and another is drained in each wave.
+// bound returns the least possible time of a rollout: in each wave one machine boots and another is drained.
 func (p plan) bound() time.Duration {
 	surge, unavailable := p.limits()
 	waves := (p.size + surge + unavailable - 1) / (surge + unavailable)
 	return time.Duration(waves) * (boot + drain)
 }
 
-// BenchmarkRolloutMakespan is how long a rollout takes in virtual time, by the engine's own cadence, over the AWS driver and
-// the simulated cloud with its latencies and limits: x_bound is that against the bound.
+// BenchmarkRolloutMakespan measures the virtual time of a rollout at the engine's own pace, with the AWS driver and a simulated cloud with
+// latencies and limits. x_bound is the ratio to the lower bound.
 func BenchmarkRolloutMakespan(b *testing.B) {
 	for _, p := range plans {
 		b.Run(p.String(), func(b *testing.B) {
@@ -115,7 +115,7 @@ func TestRolloutMakespan(t *testing.T) {
 
 // TestLongRolloutMakespan is TestRolloutMakespan for large pools.
 func TestLongRolloutMakespan(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	rollout(t, small, large)
 }
 
@@ -137,7 +137,7 @@ func rollout(t *testing.T, over, most int) {
 	}
 }
 
-// faults say what a rollout did that it must not.
+// faults lists the violations of a rollout.
 func (o outcome) faults(p plan) (list []string) {
 	if o.took.Seconds() > most*p.bound().Seconds() {
 		list = append(list, fmt.Sprintf("want at most %.2f times %s, took %s", most, p.bound(), o.took))

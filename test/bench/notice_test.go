@@ -19,11 +19,11 @@ const (
 	noticing, noticeStep = 7, 19 * time.Second
 	// noticeLimit bounds the wait for a change to be noticed, noticeGrain is the time between two looks of the test.
 	noticeLimit, noticeGrain = 5 * time.Minute, 100 * time.Millisecond
-	// noticeCalls is what the calls of the look take that notices a change.
+	// noticeCalls is the time of the calls in the look that detects a change.
 	noticeCalls = 10 * latency
 )
 
-// noticed is a pool whose cloud is changed.
+// noticed holds a pool whose cloud resources are changed out of band.
 type noticed struct {
 	*fleet[*awsv1.MachinePoolSource]
 	pool   *member[*awsv1.MachinePoolSource]
@@ -81,13 +81,14 @@ func (n noticed) until(what string, met func() bool) time.Duration {
 	}
 }
 
-// What others change in the cloud, and what the cloud brings, is noticed in time, whenever it comes between two looks.
+// TestChangesAreNoticed holds that changes by other clients and by the cloud itself are noticed in time, at whatever moment between two
+// looks they come.
 func TestChangesAreNoticed(t *testing.T) {
 	for _, c := range []struct {
 		why      string
 		external bool
 		within   time.Duration
-		// change changes something, and returns how to tell that it was noticed.
+		// change changes something, and returns a function that reports whether it was noticed.
 		change func(noticed) (notices func() bool)
 	}{
 		{"an autoscaler sizes the group", true, 30 * time.Second, func(n noticed) func() bool {
@@ -153,7 +154,7 @@ func TestEditBeginsAtOnce(t *testing.T) {
 		for _, m := range f.members {
 			_ = f.idle(noticeStep)
 			f.ask("edit", []*member[*awsv1.MachinePoolSource]{m}, func(m *member[*awsv1.MachinePoolSource]) { m.replicas = size })
-			longest = max(longest, m.begun.Sub(m.asked))
+			longest = max(longest, m.begun.Sub(m.requested))
 		}
 		if t.Logf("begun within %s", longest); longest > editBegins {
 			t.Errorf("want an edit begun within %s, took %s", editBegins, longest)

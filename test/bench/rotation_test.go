@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -20,12 +20,12 @@ const (
 	rotationTakes, operationBegins = 3 * time.Minute, 10 * time.Second
 )
 
-// rotationLife is how pools of one account went through a rotation of their tokens in which the process was killed.
+// rotationLife holds the measurements of a token rotation in one account during which the process is killed.
 type rotationLife struct {
-	// took is how long the rotation of all pools took, begun how long each user's operation that was asked for meanwhile had to wait.
+	// took is the time until the tokens of all pools were rotated. begun holds the delay of each operation that a user requested meanwhile.
 	took  time.Duration
 	begun map[string]time.Duration
-	// failed counts looks that turned a pool unknown, made the machines that were powered on meanwhile.
+	// failed counts looks after which a pool was Unknown, made the machines that were launched meanwhile.
 	failed, made int
 }
 
@@ -51,7 +51,7 @@ func BenchmarkRotation(b *testing.B) {
 // TestLongRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed
 // in the middle of it, what users ask for begins at once, no pool turns unknown, and no machine is replaced.
 func TestLongRotation(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	is := rotate(t, rotationPools)
 	t.Logf("rotated in %s, begun %v", is.took, is.begun)
@@ -60,7 +60,7 @@ func TestLongRotation(t *testing.T) {
 	}
 }
 
-// faults say what must not happen in a rotation.
+// faults lists the violations of a rotation.
 func (r rotationLife) faults() (list []string) {
 	for what, wait := range r.begun {
 		if wait <= 0 || wait > operationBegins {
@@ -109,7 +109,7 @@ func rotate(t *testing.T, pools int) (is rotationLife) {
 			}
 		})
 		for what, m := range users {
-			is.begun[what] = m.begun.Sub(m.asked)
+			is.begun[what] = m.begun.Sub(m.requested)
 		}
 		for f.behind() > 0 && time.Since(began) < time.Hour {
 			time.Sleep(time.Second)

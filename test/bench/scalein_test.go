@@ -7,31 +7,29 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
-	// left is how many machines a measured scale-in leaves.
+	// left is the number of machines after a measured scale-in.
 	left = 5
-	// heldMost is how many instances may be held in termination at a time, whatever the size of the pool: those of a removal, and what a
-	// rate budget kept of the one before.
+	// heldMost bounds how many instances may be held in termination at a time, for pools of any size: those of one removal, and those of the
+	// previous one that a rate limit has delayed.
 	heldMost = 70
-	// grace is how long pods run on after their eviction that use all the time which Kubernetes gives a pod that asks for nothing else,
-	// undisturbed how long those do that end when they are asked to.
+	// grace is the time that pods use until they end, which is the full default grace period of Kubernetes. undisturbed is that of pods that
+	// end when they get the signal.
 	grace, undisturbed = 30 * time.Second, time.Second
-	// callsEach is how many calls a scale-in may cost for each machine that goes: its termination, its release, and its share of
-	// the reads.
+	// callsEach bounds the calls of a scale-in for each removed machine: its termination, its release, and its share of the reads.
 	callsEach = 4.0
-	// removalsPerSecond is the rate that a scale-in reaches at least. Two calls a machine use up the account's budget at twice this
-	// rate.
+	// removalsPerSecond is the least rate of a scale-in. With two calls a machine, the account's rate limit allows twice this rate.
 	removalsPerSecond = 6.0
 )
 
-// scaledIn is what a scale-in was like.
+// scaledIn holds the measurements of a scale-in.
 type scaledIn struct {
 	took        time.Duration
 	calls, gone int
-	// held is the largest number of instances that were held in termination at a time.
+	// held is the largest number of instances held in termination at a time.
 	held int
 }
 
@@ -41,7 +39,7 @@ func TestScaleIn(t *testing.T) { scaleIn(t, small) }
 
 // TestLongScaleIn is TestScaleIn for a large pool.
 func TestLongScaleIn(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	scaleIn(t, large)
 }
 
@@ -90,7 +88,7 @@ func shrink(t *testing.T, size int, pods time.Duration) (is scaledIn) {
 	return is
 }
 
-// faults say what a scale-in did that it must not.
+// faults lists the violations of a scale-in.
 func (s scaledIn) faults(size int) (list []string) {
 	if s.gone != size-left {
 		list = append(list, fmt.Sprintf("want %d machines gone, got %d", size-left, s.gone))
@@ -108,8 +106,8 @@ func (s scaledIn) faults(size int) (list []string) {
 }
 
 const (
-	// callsSettled and settledWithin are what a scale-in of any size costs beside: the looks while pods end, and until the last instance
-	// is gone.
+	// callsSettled and settledWithin bound the calls and the time that a scale-in of any size needs in addition: the looks while pods end, and
+	// until the last instance is gone.
 	callsSettled  = 60
 	settledWithin = 2 * time.Minute
 )

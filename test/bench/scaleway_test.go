@@ -18,11 +18,11 @@ const (
 	// kapsuleVersion is the version of the control plane and of its pools, kapsuleCreated how long a cluster takes at most to be created.
 	kapsuleVersion = "1.34.1"
 	kapsuleCreated = time.Minute
-	// sharedKapsule is how many requests a pass over one of six pools of a cluster may cost: two lists are shared.
+	// sharedKapsule bounds the requests of a pass over one of six pools in a cluster, which share two lists.
 	sharedKapsule = 0.4
 )
 
-// kapsulePools are pools of Kapsule of one cluster. They keep their node type: a change is one of their labels.
+// kapsulePools returns pools of Kapsule in one cluster. A change affects one of their labels, since the node type is immutable.
 func kapsulePools() lab[*scalewayv1.ManagedMachinePoolSource] {
 	return lab[*scalewayv1.ManagedMachinePoolSource]{cloud: scalewayProject, most: sharedKapsule, other: "other",
 		driver: func(base http.RoundTripper) (cloud.Driver[*scalewayv1.ManagedMachinePoolSource], error) {
@@ -43,7 +43,7 @@ func kapsulePools() lab[*scalewayv1.ManagedMachinePoolSource] {
 	}
 }
 
-// scalewayProject is a project of a simulated Scaleway with a cluster.
+// scalewayProject returns a project of a simulated Scaleway with a cluster.
 func scalewayProject(inside sim.MachineHost, speed float64) (simulated, error) {
 	made, err := simscaleway.New(simscaleway.Options{Seed: 1, Speed: speed, MachineHost: inside, Versions: []string{kapsuleVersion}})
 	if err != nil {

@@ -25,38 +25,38 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
-	// pools of one account, each of so many machines: reads that pools share are shared. Of those of more than a page
-	// there is one; the large one is for those who have time, for to read what Azure says of a machine takes a while.
+	// pools is the number of pools in one account, size that of machines in each. Pools of an account share reads. There is one pool of more
+	// than a page; the pool of many machines is for long tests, because reading Azure's response for each machine takes a while.
 	pools, size, paged, many = 6, 3, 101, 300
 	// settle is given to everything that is looked up once after a change, watched is the time in which calls are counted: reads
 	// that come once in a quarter of an hour, or once in an hour, have their share in it.
 	settle, watched = 30 * time.Minute, 24 * time.Hour
 	// tried is as much of it as a test has time for, triedLong a long one.
 	tried, triedLong = 3 * time.Hour, 6 * time.Hour
-	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two for one pool alone,
-	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
-	// the machines of mode Uniform, and a part of the three lists of the subscription. On Google Cloud all reads are shared.
+	// callsMost bounds the requests of a pass over a pool at rest on AWS, slow reads included. On Azure a single pool needs azureCalls, one
+	// more for each further page of machines, and rarely for hourly reads. If several pools share reads, a pass needs the list of machines in
+	// mode Uniform, and a share of the three lists of the subscription. On Google Cloud all reads are shared.
 	callsMost, azureCalls, rarely                  = 3.0, 2.0, 0.1
 	sharedUniform, sharedFlexible, sharedAgentPool = 1.3, 0.7, 1.3
 	sharedGroup, sharedNodePool                    = 0.5, 0.7
-	// livePools are those of an account whose whole life is watched: enough for one pass to use what another has read.
+	// livePools is the number of pools in the account whose whole life is watched. With two, a pass can use what another one has read.
 	livePools = 2
-	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes: one that
-	// creates a group looks for others, by tags and by name, between two looks at its own.
+	// looksMost bounds the looks of a pass, each of which may wait for those of other passes. A pass that creates a group looks at its own
+	// one, searches for others by tags and by name, and looks at its own one again.
 	looksMost = 4
-	// azurePage is how many machines Azure names in a page.
+	// azurePage is the page size of Azure's lists of machines.
 	azurePage = 100
-	// eksName is the first cluster of node groups, of which there are so many: EKS allows each a number of groups.
+	// eksName is the name of the first cluster of node groups. There are several, because EKS limits the groups of each.
 	eksName, eksClusters, eksGroups = "eks-c", 40, 30
-	// groupQuota is how many groups the account may have in its region.
+	// groupQuota is the account's quota of groups in its region.
 	groupQuota = 2000
 )
 
-// kinds are the pools whose rest is measured, by the name of their kind and what tells them apart.
+// kinds lists the measured kinds of pools by name and variant.
 var kinds = map[string]kind{
 	"AWSMachinePool": kindOf(lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, most: callsMost, other: "m5.large",
 		spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}),
@@ -70,6 +70,8 @@ var kinds = map[string]kind{
 	"GCPMachinePool/regional":       kindOf(instanceGroups(gcpZoneA, gcpZoneB)),
 	"GCPManagedMachinePool":         kindOf(nodePools()),
 	"ScalewayManagedMachinePool":    kindOf(kapsulePools()),
+	"OCIMachinePool":                kindOf(instancePools()),
+	"OCIManagedMachinePool":         kindOf(okeNodePools()),
 	"AzureManagedMachinePool":       kindOf(agentPools()),
 	"AzureASOManagedMachinePool":    kindOf(manifestPools()),
 	"AzureMachinePool/uniform":      kindOf(scaleSets(azurev1.UniformOrchestrationMode, size)),
@@ -80,16 +82,16 @@ var kinds = map[string]kind{
 	"AzureMachinePool/flexible-300": kindOf(scaleSets(azurev1.FlexibleOrchestrationMode, many)),
 }
 
-// kind is what is measured of a kind of pool.
+// kind measures a kind of pool.
 type kind struct {
-	// rest is what its pools cost at rest, waits by how much the passes of their lives took longer than the calls that they made.
+	// rest measures the cost of its pools at rest, waits by how much the passes of their lives took longer than their calls.
 	rest  func(t *testing.T, long time.Duration) rested
 	waits func(*testing.T) time.Duration
-	// machines of each of its pools in an account.
+	// machines is the number of machines of a pool, pools that of pools in an account.
 	machines, pools int
 }
 
-// share is for how much of some time the pools are watched: those of more than a page for less.
+// share returns the part of the given time for which the pools are watched. It is smaller for pools of several pages.
 func (k kind) share(long time.Duration) time.Duration {
 	if k.machines > size {
 		return long / 6
@@ -97,24 +99,26 @@ func (k kind) share(long time.Duration) time.Duration {
 	return long
 }
 
-// lab is what is particular about a kind.
+// lab holds the specifics of a kind.
 type lab[S any] struct {
-	// cloud makes an account of a simulated cloud whose machines the guests are inside, and which is so much faster than life.
+	// cloud creates an account of a simulated cloud at the given speed. inside simulates the software on its machines.
 	cloud func(inside sim.MachineHost, speed float64) (simulated, error)
-	// driver makes a driver whose requests go over the wire.
+	// driver creates a driver with this transport.
 	driver func(http.RoundTripper) (cloud.Driver[S], error)
-	// spec is the specification of a pool, with machines of another size where one is named, which other is.
+	// spec returns the specification of a pool. change names another machine type, such as other.
 	spec  func(change string) S
 	other string
-	// place puts the pool of that number where there is room for it; nil leaves it where it is.
+	// place puts the k-th pool where there is room for it; nil keeps its place.
 	place func(spec S, k int)
-	// size is how many machines each pool has; zero is the size of most.
+	// size is the number of machines of each pool. With zero, the default size applies.
 	size int
-	// most is how many requests a pass may cost at rest.
+	// together is the number of pools that are created at a time where their rest is measured; zero is all.
+	together int
+	// most bounds the requests of a pass at rest.
 	most float64
 }
 
-// simulated is what a simulated cloud does here.
+// simulated is a simulated cloud.
 type simulated interface {
 	http.Handler
 	Calls() *sim.Calls
@@ -123,7 +127,7 @@ type simulated interface {
 
 func (l lab[S]) machines() int { return cmp.Or(l.size, size) }
 
-// number is how many pools there are in an account.
+// number returns the number of pools in an account.
 func (l lab[S]) number() int {
 	if l.machines() > size {
 		return 1
@@ -131,7 +135,7 @@ func (l lab[S]) number() int {
 	return pools
 }
 
-// placed is the specification of the pool of that number, in its place.
+// placed returns the specification of the pool of that number, in its place.
 func (l lab[S]) placed(change string, k int) S {
 	out := l.spec(change)
 	if l.place != nil {
@@ -154,7 +158,7 @@ func kindOf[S any](l lab[S]) kind {
 	}
 }
 
-// instanceType is the one that pools begin with, unless they are changed.
+// instanceType returns the one that pools begin with, unless they are changed.
 func instanceType(change string) string {
 	if change != "" {
 		return change
@@ -166,18 +170,18 @@ func groups(base http.RoundTripper) (cloud.Driver[*awsv1.MachinePoolSource], err
 	return aws.New(aws.Options{Config: settings, Base: base})
 }
 
-// rested is what pools at rest have cost.
+// rested holds the cost of pools at rest.
 type rested struct {
 	passes, calls, writes int
-	// most is how many calls a pass may cost.
+	// most bounds the calls of a pass.
 	most float64
-	// counts are the calls by service and action.
+	// counts holds the calls by service and action.
 	counts map[string]map[string]int
 }
 
 func (r rested) each(n int) float64 { return float64(n) / float64(max(1, r.passes)) }
 
-// faults say what pools at rest must not cost.
+// faults lists the violations of pools at rest.
 func (r rested) faults() (list []string) {
 	if r.writes > 0 {
 		list = append(list, fmt.Sprintf("want no write at rest, got %d in %d passes: %v", r.writes, r.passes, r.counts))
@@ -188,8 +192,8 @@ func (r rested) faults() (list []string) {
 	return list
 }
 
-// BenchmarkSteadyPass is what a pass over a pool at rest costs, by the simulated cloud's own log: a few pools whose passes follow one
-// another, and one and many in one account whose passes share reads.
+// BenchmarkSteadyPass measures the cost of a pass over a pool at rest from the log of the simulated cloud: for a few pools with sequential
+// passes, and for one, some and many pools of one account with shared reads.
 func BenchmarkSteadyPass(b *testing.B) {
 	for name, k := range kinds {
 		b.Run(name, func(b *testing.B) {
@@ -206,7 +210,7 @@ func BenchmarkSteadyPass(b *testing.B) {
 		})
 	}
 	for _, k := range fleetKinds {
-		for _, pools := range []int{1, manyPools} {
+		for _, pools := range []int{1, somePools, manyPools} {
 			name := fmt.Sprintf("%s/pools=%d", k.name, pools)
 			b.Run(name, func(b *testing.B) {
 				var is phase
@@ -241,7 +245,7 @@ func TestSteadyPass(t *testing.T) {
 
 // TestLongSteadyPass is TestSteadyPass for twice the time, and for pools whose lists have pages too.
 func TestLongSteadyPass(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	steady(t, triedLong, 0, paged)
 }
 
@@ -284,17 +288,17 @@ func TestNoPassWaits(t *testing.T) {
 	}
 }
 
-// nodegroups is the driver of managed pools.
+// nodegroups returns the driver of managed pools.
 func nodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolSource], error) {
 	return nodegroup.New(nodegroup.Options{Options: session.Options{Config: settings, Base: base}, EnableIAM: true})
 }
 
-// plainNodegroups is the driver of managed pools whose role exists.
+// plainNodegroups returns the driver of managed pools whose role exists.
 func plainNodegroups(base http.RoundTripper) (cloud.Driver[*awsv1.ManagedMachinePoolSource], error) {
 	return nodegroup.New(nodegroup.Options{Options: session.Options{Config: settings, Base: base}})
 }
 
-// managed is a managed pool in the default account, with a launch template of its own or with EKS's.
+// managed returns a managed pool in the default account, with its own launch template or with that of EKS.
 func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 	s := &awsv1.ManagedMachinePoolSource{Cluster: source(simaws.InstanceType, size).Cluster, Pool: &awsv1.AWSManagedMachinePoolSpec{
 		Scaling:      &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(1)), MaxSize: ptr.To(int32(size))},
@@ -310,7 +314,7 @@ func managed(change string, template bool) *awsv1.ManagedMachinePoolSource {
 	return s
 }
 
-// amazon is an account of a simulated AWS, with a cluster of EKS.
+// amazon returns an account of a simulated AWS, with a cluster of EKS.
 func amazon(inside sim.MachineHost, speed float64) (simulated, error) {
 	account := simaws.DefaultAccount()
 	account.Groups = groupQuota
@@ -331,7 +335,7 @@ func amazon(inside sim.MachineHost, speed float64) (simulated, error) {
 	return server, err
 }
 
-// eksCluster is the name of one of the clusters of node groups.
+// eksCluster returns the name of one of the clusters of node groups.
 func eksCluster(k int) string {
 	if k == 0 {
 		return eksName
@@ -372,7 +376,7 @@ func (a *account[S]) rest(long time.Duration) (is rested) {
 	return is
 }
 
-// live is the whole life of the pools.
+// live returns the whole life of the pools.
 func (a *account[S]) live() time.Duration {
 	a.settle()
 	for k, p := range a.pools {
@@ -473,7 +477,7 @@ func (a *account[S]) pass(p *looked[S]) {
 	a.longest = max(a.longest, time.Since(began)-time.Duration(a.way.calls.Load()-calls)*latency)
 }
 
-// settle waits until all pools are at rest, and then until what is looked up after a change was looked up.
+// settle waits until all pools are at rest, and until the look-ups that follow a change are done.
 func (a *account[S]) settle() {
 	a.t.Helper()
 	_ = a.run(settle)
@@ -488,15 +492,15 @@ func (a *account[S]) settle() {
 
 // nodes are the machines: each joins some time after it was powered on. They are the workload cluster too.
 type nodes struct {
-	// join is how long a machine takes from being powered on to being a Ready node; changed is called with the provider key of a node
-	// that has come, and may be nil.
+	// join is the time from the launch of a machine until its Node is Ready. changed is called with the provider key of a new Node, and may be
+	// nil.
 	join    time.Duration
 	changed func(key string)
 
 	mu     sync.Mutex
 	joined map[string]*pool.Node
 	timers map[string]*time.Timer
-	// keys are the provider keys of machines, by what the guests of their cloud know them by.
+	// keys holds the provider keys of machines, by the ID under which the simulated cloud announces them.
 	keys map[string]string
 }
 

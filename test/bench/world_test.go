@@ -22,17 +22,16 @@ import (
 )
 
 const (
-	// join is how long a machine that runs takes to be a Ready node, beyond what the simulated cloud takes to start it (launch
-	// is both together): an image of the big clouds boots, pulls and joins in about as long.
+	// join is the time from the start of a machine until its Node is Ready; launch precedes it. Real images need about as long to boot, pull
+	// and join.
 	join = 2 * time.Minute
-	// launch is what the simulated cloud takes to see that a machine is missing and to start it.
+	// launch is the time in which the simulated cloud notices a missing machine and starts it.
 	launch = 17 * time.Second
-	// boot is how long it takes from asking for a machine to its node being Ready, drain how long until the pods of a node have
-	// ended that were asked to.
+	// boot is the time from the request for a machine until its Node is Ready. drain is the time until the evicted pods of a Node have ended.
 	boot, drain = launch + join, time.Minute
-	// latency of one request to the cloud.
+	// latency is that of one request to the cloud.
 	latency = 60 * time.Millisecond
-	// pods on each node.
+	// pods is the number of pods on each Node.
 	pods = 10
 )
 
@@ -62,11 +61,11 @@ type world struct {
 	held int
 }
 
-// outcome is what a rollout was like.
+// outcome holds the measurements of a rollout.
 type outcome struct {
 	took          time.Duration
 	passes, calls int
-	// made counts machines, lowest and highest the least that served and the most that existed.
+	// made counts launched machines. lowest is the least number that served, highest the largest number that existed.
 	made, lowest, highest int
 }
 
@@ -112,7 +111,7 @@ func settings(_ context.Context, region string) (awssdk.Config, error) {
 	}, nil
 }
 
-// source is a pool in the default account.
+// source returns a pool in the default account.
 func source(instanceType string, size int) *awsv1.MachinePoolSource {
 	n := simaws.DefaultAccount().Network
 	cluster := awsv1.ClusterView{Name: "c", Region: simaws.Region, VPCID: n.VPCID, NodeSecurityGroups: []string{n.NodeSecurityGroupID}}
@@ -186,7 +185,7 @@ func (w *world) rests() bool {
 	return w.last.Seen && p.Rollout.State == pool.RolloutDone && p.Budget.Available == w.plan.size && len(p.Instances) == 0 && w.uptodate()
 }
 
-// uptodate reports whether the group launches what is wanted.
+// uptodate reports whether the group launches from the wanted template.
 func (w *world) uptodate() bool {
 	return w.last.Observed.Latest().Same(w.last.Observed.Wanted) && w.last.Plan.Budget.Surge == 0
 }

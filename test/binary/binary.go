@@ -18,11 +18,11 @@ import (
 // tags leave Go's plugins out of kustomize, with which the C compiler would link the binary and every exported method would stay in it.
 const tags = "kustomize_disable_go_plugin_support"
 
-// Build has a command built once for all packages that run it, and returns its path. The command is given by its folder in the module
-// ("cmd/muster"). The packages run side by side, and to link it takes longer than most of their tests: so it is built into bin/e2e of the
-// module, by one package at a time, and "go build" leaves it as it is when its sources have not changed. It isn't asked twice by the
-// packages of one "go test": to find nothing changed among thousands of packages takes seconds too. Each package runs a hard link of its
-// own, which another build does not change, and which remove removes.
+// Build builds a command once for all packages that run it, and returns its path. folder is the command's folder in the module
+// ("cmd/muster"). The packages run concurrently, and linking takes longer than most of their tests, so one package at a time builds into
+// bin/e2e of the module, and "go build" skips unchanged sources. Packages of one "go test" do not repeat the check, because it takes
+// seconds for thousands of packages. Each package runs a hard link of its own, which another build does not change, and which remove
+// removes.
 func Build(folder string) (file string, remove func(), err error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -76,8 +76,8 @@ func buildOnce(root, folder, target string) error {
 	return os.WriteFile(stamp, []byte(run), 0o600)
 }
 
-// thisRun names the "go test" that this process belongs to, by its process and the moment of its start. It is empty where the system does
-// not tell (Linux does), and where something else runs the tests.
+// thisRun identifies the "go test" run of this process by its process ID and start time. It is empty if the system does not provide these
+// (Linux does), and under another test runner.
 func thisRun() string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid()))
 	if err != nil {
@@ -117,7 +117,7 @@ func removeStale(shared string) error {
 	return nil
 }
 
-// moduleRoot is the folder with the module's go.mod: the packages that run a command may be at any depth.
+// moduleRoot returns the folder with the module's go.mod: the packages that run a command may be at any depth.
 func moduleRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

@@ -37,6 +37,7 @@ var fields = map[string]string{
 	"identities of one's own": "{identity: UserAssigned, userAssignedIdentities: [{providerID: 'azure:///subscriptions/s/i'}, {providerID: " +
 		"/subscriptions/s/j}]}",
 	"strategy in percent":      "{strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 10%, deletePolicy: Random}}}",
+	"waves":                    "{strategy: {type: OnDelete, waves: [1, 10%], soak: {first: 30m0s, wave: 10m0s, final: 5m0s}}}",
 	"strategy in numbers":      "{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1, deletePolicy: Newest}}}",
 	"Uniform":                  "{orchestrationMode: Uniform, zoneBalance: true}",
 	"Flexible":                 "{orchestrationMode: Flexible, platformFaultDomainCount: 1, zoneBalance: false}",
@@ -100,7 +101,7 @@ var fields = map[string]string{
 // sshPublicKey is a public key whose private half was thrown away, as the field has it.
 const sshPublicKey = "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSUZoMndCTUE0cG9VK2JnZEZLK29rRTExd05kTDBCY0RMeFArVmgwNnFXSDAgdXNlcgo="
 
-// scaleSet is an AzureMachinePool whose specification is the least one with a merge patch on it.
+// scaleSet returns an AzureMachinePool whose specification is the least one with a merge patch on it.
 func scaleSet(t *testing.T, namespace, name, patch string) *unstructured.Unstructured {
 	t.Helper()
 	u := object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePool, metadata: {name: "+name+
@@ -111,7 +112,7 @@ func scaleSet(t *testing.T, namespace, name, patch string) *unstructured.Unstruc
 	return u
 }
 
-// merge puts what a patch says into a value; a value of "-" takes a field away.
+// merge applies a patch to a value; a value of "-" removes a field.
 func merge(value, patch map[string]any) {
 	for key, change := range patch {
 		inner, isMap := change.(map[string]any)
@@ -152,7 +153,7 @@ func TestEveryFieldOfScaleSets(t *testing.T) {
 	}
 }
 
-// without is the path of something in a that b has not, or has otherwise; null is nothing.
+// without returns the path of something in a that b has not, or has otherwise; null is nothing.
 func without(a, b any, path string) string {
 	switch a := a.(type) {
 	case nil:
@@ -197,7 +198,7 @@ func note(used map[string]bool, value any, path string) {
 	}
 }
 
-// scaleSetSchema is that of the kind's specification.
+// scaleSetSchema returns the schema of the kind's specification.
 func scaleSetSchema(t *testing.T) apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "api", "crd", "infrastructure.cluster.x-k8s.io_azuremachinepools.yaml"))
@@ -211,7 +212,7 @@ func scaleSetSchema(t *testing.T) apiextensionsv1.JSONSchemaProps {
 	return crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 }
 
-// leaves are the paths of what holds nothing else. A data disk has the managedDisk.securityProfile of a system disk in its schema,
+// leaves returns the paths of what holds nothing else. A data disk has the managedDisk.securityProfile of a system disk in its schema,
 // and may not have it.
 func leaves(s apiextensionsv1.JSONSchemaProps, path string) []string {
 	switch {

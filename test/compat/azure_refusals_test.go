@@ -11,17 +11,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// refusal is a specification that is refused: by what is wrong with it, or by what it was before.
+// refusal is a specification that the API server rejects, because of its own values or as a change of an older one.
 type refusal struct {
 	// was is the specification of before, as a merge patch on the least one; empty is none.
 	was, spec string
-	// path of the field, and words of what is said about it.
+	// path is the path of the field, words are words of the error.
 	path, words string
 }
 
 // refusals are all that is refused whatever else there is, by reason.
 var refusals = map[string]refusal{
-	// What the ecosystem's provider documents, in its words where it has any.
+	// The documented rules of the ecosystem's provider, with its messages where it has any.
 	"no surge and none unavailable": {spec: "{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}",
 		path: "spec.strategy.rollingUpdate.maxUnavailable", words: "both zero"},
 	"the same in percent": {spec: "{strategy: {rollingUpdate: {maxSurge: 0%, maxUnavailable: 0%}}}",
@@ -32,6 +32,7 @@ var refusals = map[string]refusal{
 		words: "must be a number of at least 0"},
 	"more than all": {spec: "{strategy: {rollingUpdate: {maxUnavailable: 101%}}}",
 		path: "spec.strategy.rollingUpdate.maxUnavailable", words: "'0%' to '100%'"},
+	"a wave of nothing": {spec: "{strategy: {waves: [0]}}", path: "spec.strategy.waves[0]", words: "at least 1"},
 	"identities that are missing": {spec: "{identity: UserAssigned}", path: "spec.userAssignedIdentities",
 		words: "must be specified for the 'UserAssigned' identity type"},
 	"identities that are not used": {spec: "{userAssignedIdentities: [{providerID: i}]}", path: "spec.userAssignedIdentities",
@@ -139,7 +140,7 @@ var refusals = map[string]refusal{
 	"no word on it any more": {was: "{template: {disableVMBootstrapExtension: false}}", spec: "{}",
 		path: "spec.template.disableVMBootstrapExtension", words: "can't be changed once it is set"},
 
-	// What it lets pass, and Azure refuses.
+	// Specifications that the ecosystem's provider accepts, and Azure rejects.
 	"another location": {was: "{}", spec: "{location: eastus}", path: "spec.location", words: "a scale set can't move"},
 	"another mode": {was: "{}", spec: "{orchestrationMode: Flexible}", path: "spec.orchestrationMode",
 		words: "Azure can't change the orchestration mode"},
@@ -198,7 +199,7 @@ var refusals = map[string]refusal{
 	"a field that does not exist": {spec: "{template: {vmsize: a}}", path: "spec.template.vmsize", words: "unknown field"},
 }
 
-// refused makes the refusal's objects and gives what the API server says.
+// refused applies the objects of the refusal and returns the error of the API server.
 func (r refusal) refused(t *testing.T, c client.Client, namespace, name string) error {
 	t.Helper()
 	u := scaleSet(t, namespace, name, r.spec)
@@ -213,12 +214,12 @@ func (r refusal) refused(t *testing.T, c client.Client, namespace, name string) 
 	return c.Update(t.Context(), was)
 }
 
-// TestEveryRefusalOfScaleSets holds that what is wrong is refused with the field and the words, and that no rule of the schema is
-// without a case.
+// TestEveryRefusalOfScaleSets holds that invalid specifications are rejected with the field and the words, and that every rule of the
+// schema has a case.
 func TestEveryRefusalOfScaleSets(t *testing.T) {
 	c := client.WithFieldValidation(admin(t), "Strict")
 	ns := namespace(t, c)
-	var said strings.Builder
+	var messages strings.Builder
 	for i, reason := range slices.Sorted(maps.Keys(refusals)) {
 		r := refusals[reason]
 		err := r.refused(t, c, ns, fmt.Sprintf("p-%d", i))
@@ -226,10 +227,10 @@ func TestEveryRefusalOfScaleSets(t *testing.T) {
 			t.Errorf("%s: want it refused at %s with %q, got %v", reason, r.path, r.words, err)
 			continue
 		}
-		said.WriteString(err.Error() + "\n")
+		messages.WriteString(err.Error() + "\n")
 	}
 	for _, rule := range rules(scaleSetSchema(t), "spec") {
-		if !strings.Contains(said.String(), rule.message) {
+		if !strings.Contains(messages.String(), rule.message) {
 			t.Errorf("no case breaks the rule of %s: %s", rule.path, rule.message)
 		}
 	}
@@ -259,7 +260,7 @@ func TestEveryChoiceOfScaleSets(t *testing.T) {
 	}
 }
 
-// misspell replaces the value at a path; it says whether there was one.
+// misspell replaces the value at a path; it reports whether there was one.
 func misspell(value any, path []string) bool {
 	of, ok := value.(map[string]any)
 	if !ok {
@@ -281,7 +282,7 @@ func misspell(value any, path []string) bool {
 
 type rule struct{ path, message string }
 
-// rules are those of a schema that are written as expressions. The same rules hold for the disk type that two fields share.
+// rules returns the rules of a schema that are expressions. The same rules hold for the disk type that two fields share.
 func rules(s apiextensionsv1.JSONSchemaProps, path string) []rule {
 	var all []rule
 	for _, r := range s.XValidations {
@@ -296,7 +297,7 @@ func rules(s apiextensionsv1.JSONSchemaProps, path string) []rule {
 	return all
 }
 
-// choices are the paths of the fields with a closed set of values.
+// choices returns the paths of the fields with a closed set of values.
 func choices(s apiextensionsv1.JSONSchemaProps, path string) []string {
 	var all []string
 	if len(s.Enum) > 0 && !strings.Contains(path, "dataDisks[].managedDisk.securityProfile") {

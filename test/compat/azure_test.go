@@ -15,13 +15,13 @@ import (
 	"github.com/muster-project/muster/local/seed"
 )
 
-// TestPublishedScaleSetApplies holds that the published manifest of an AzureMachinePool is taken as it is and means what it says,
-// with the configuration of the cloud provider in it or in a secret.
+// TestPublishedScaleSetApplies holds that the published manifest of an AzureMachinePool is accepted unchanged with its meaning, with the
+// configuration of the cloud provider in it or in a secret.
 func TestPublishedScaleSetApplies(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		change func(o seed.Object)
-		// file is what the configuration's file is, in the version that is stored.
+		// file is the stored content of the configuration file.
 		file map[string]any
 	}{
 		{reason: "the cloud provider's configuration is in the manifest"},
@@ -88,7 +88,7 @@ func TestPublishedScaleSetApplies(t *testing.T) {
 	}
 }
 
-// inline is the configuration that a file holds.
+// inline returns the configuration that a file holds.
 func inline(t *testing.T, file any) map[string]any {
 	t.Helper()
 	text, _, _ := unstructured.NestedString(file.(map[string]any), "content")
@@ -144,11 +144,11 @@ func TestFlexibleNeedsAVersion(t *testing.T) {
 	}
 }
 
-// eventually does something until it fails, if it shall, for ten seconds at most.
+// eventually calls do, repeatedly for at most ten seconds until it fails if fails is true, and returns its last error.
 func eventually(t *testing.T, fails bool, do func() error) error {
 	t.Helper()
 	var err error
-	// What ends the wait is err.
+	// err is the result in either case.
 	_ = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
 		err = do()
 		return !fails || err != nil, nil
@@ -156,7 +156,7 @@ func eventually(t *testing.T, fails bool, do func() error) error {
 	return err
 }
 
-// TestScaleSetMachines holds what may be said of a single virtual machine.
+// TestScaleSetMachines holds the allowed fields of an object for a single virtual machine.
 func TestScaleSetMachines(t *testing.T) {
 	c := client.WithFieldValidation(admin(t), "Strict")
 	ns := namespace(t, c)

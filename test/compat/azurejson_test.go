@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// azureCluster is what the secret of the pool capz-mp-0 is made of, beside the pool and its MachinePool.
+// azureCluster returns the objects from which the secret of the pool capz-mp-0 is derived, except the pool and its MachinePool.
 func azureCluster(t *testing.T, ns string) []*unstructured.Unstructured {
 	t.Helper()
 	const azure = "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: "
@@ -29,9 +29,9 @@ func azureCluster(t *testing.T, ns string) []*unstructured.Unstructured {
 	}
 }
 
-// TestConfigurationSecret holds on a real API server that the secret which manifests name is there as soon as everything is that it
-// is made of, in whatever order that comes; that it follows the principal's password, wherever that lies; and that it comes again
-// when it is deleted or changed by hand.
+// TestConfigurationSecret holds on a real API server that the secret that manifests name exists as soon as all its inputs do, in whatever
+// order these are created; that it follows the principal's password, wherever that is stored; and that it is restored after a user deletes
+// or changes it.
 func TestConfigurationSecret(t *testing.T) {
 	admin(t) // which says whether there is a server
 	c, err := client.New(server, client.Options{Scheme: clientgoscheme.Scheme})

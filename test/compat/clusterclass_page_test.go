@@ -54,7 +54,7 @@ func quotedIn(line string) (list []string) {
 	return list
 }
 
-// kept are the webhooks that keep templates as they are.
+// kept returns the webhooks that keep templates as they are.
 func kept() []webhook.Hook {
 	return slices.DeleteFunc(all.Hooks(), func(h webhook.Hook) bool { return h.Role != webhook.Keeps })
 }

@@ -144,6 +144,45 @@ spec: {providerID: 'gce://p/us-central1/c/p'}
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'gke:1.30.2', version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/ocimachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: OCIMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capoci}}
+spec: {providerID: 'oci://ocid1.instancepool.oc1.iad.p', instanceConfiguration: {shape: VM.Standard.E4.Flex,
+  instanceSourceViaImageConfig: {imageId: i}}}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: p-1, version: v1.34.1, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/ocimachinepoolmachines",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: OCIMachinePoolMachine
+metadata:
+  name: p
+  labels: {cluster.x-k8s.io/cluster-name: capoci, cluster.x-k8s.io/pool-name: p}
+  ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, name: m, uid: u}]
+spec: {providerID: 'oci://ocid1.instance.oc1.iad.a', ocid: ocid1.instance.oc1.iad.a, machineType: SELF_MANAGED_TYPE}
+`,
+		status: `{ready: true, initialization: {provisioned: true}, instanceState: RUNNING, failureDomain: 'Uocm:US-ASHBURN-AD-1'}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/ocimanagedmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: OCIManagedMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capoci}}
+spec: {providerID: ocid1.nodepool.oc1.iad.p, nodeShape: VM.Standard.E4.Flex}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: p-1, version: v1.34.1, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/ocivirtualmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: OCIVirtualMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capoci}}
+spec: {providerID: ocid1.virtualnodepool.oc1.iad.p}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: p-1, version: v1.34.1, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1alpha2/scalewaymanagedmachinepools",
 		manifest: `
 apiVersion: infrastructure.cluster.x-k8s.io/v1alpha2

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// admissionPage is where people read what is refused and what is warned of.
+// admissionPage documents rejections and warnings for users.
 const admissionPage = "../../docs/admission.md"
 
 // coreCluster makes a Cluster capa whose control plane asks for v1.36.3, with failure domains a and b, and a pool other that
@@ -41,7 +41,7 @@ func coreCluster(t *testing.T, c client.Client, namespace string) {
 	}
 }
 
-// corePool is a MachinePool that admission accepts without warnings, changed by a merge patch.
+// corePool returns a MachinePool that admission accepts without warnings, changed by a merge patch.
 func corePool(t *testing.T, namespace, name, patch string) *unstructured.Unstructured {
 	t.Helper()
 	u := object(t, namespace, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: "+name+"}, spec: "+
@@ -56,8 +56,8 @@ func corePool(t *testing.T, namespace, name, patch string) *unstructured.Unstruc
 
 const bounds = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
 
-// coreRefusals are all that is refused of MachinePools: by reason, with what the pool was before where that counts, the path as
-// the page has it, and words of the message. An empty index of the path stands for any.
+// coreRefusals lists all rejections of MachinePools by reason: the previous pool if that matters, the path as the page has it, and words of
+// the message. An empty index in the path matches any.
 var coreRefusals = map[string]struct{ was, is, path, words string }{
 	"fewer than none": {is: "{spec: {replicas: -1}}", path: "spec.replicas", words: "Invalid value: -1"},
 	"another cluster": {was: "{}", is: "{spec: {clusterName: b, template: {spec: {clusterName: b}}}}", path: "spec.clusterName",
@@ -130,7 +130,7 @@ func bounded(least, most string) string {
 	return fmt.Sprintf("{metadata: {annotations: {%[1]smin-size: %[2]q, %[1]smax-size: %[3]q}}, spec: {}}", bounds, least, most)
 }
 
-// rowsOf are the fields in the first column of the table below a heading of the page.
+// rowsOf returns the fields in the first column of the table below a heading of the page.
 func rowsOf(t *testing.T, heading string) []string {
 	t.Helper()
 	page, err := os.ReadFile(admissionPage)
@@ -151,7 +151,7 @@ func rowsOf(t *testing.T, heading string) []string {
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
-// put makes a pool, or changes it from what it was, and gives what the API server says.
+// put creates a pool, or changes it from was, and returns the error of the API server.
 func put(t *testing.T, c client.Client, u *unstructured.Unstructured, was string) error {
 	t.Helper()
 	if was == "" {
@@ -165,8 +165,8 @@ func put(t *testing.T, c client.Client, u *unstructured.Unstructured, was string
 	return c.Update(t.Context(), u)
 }
 
-// TestEveryRefusalOfMachinePools holds that what the page says is refused is, with the path of the field and a reason, on a real
-// API server; and that the page leaves nothing out.
+// TestEveryRefusalOfMachinePools holds that a real API server rejects what the page documents as rejected, with the path of the field and a
+// reason; and that the page is complete.
 func TestEveryRefusalOfMachinePools(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
@@ -230,13 +230,13 @@ func TestEveryWarningOfMachinePools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, said := kubectl(t, string(manifest), "replace")
+		_, stderr := kubectl(t, string(manifest), "replace")
 		if tc.was == "" {
-			_, said = kubectl(t, string(manifest), "create")
+			_, stderr = kubectl(t, string(manifest), "create")
 		}
-		if want := "Warning: " + tc.want; tc.want == "" && said != "" || tc.want != "" && !strings.HasPrefix(said, want) ||
-			strings.Count(said, "\n") > 1 {
-			t.Errorf("%s: want one line that begins with %q, got %q", tc.reason, tc.want, said)
+		if want := "Warning: " + tc.want; tc.want == "" && stderr != "" || tc.want != "" && !strings.HasPrefix(stderr, want) ||
+			strings.Count(stderr, "\n") > 1 {
+			t.Errorf("%s: want one line that begins with %q, got %q", tc.reason, tc.want, stderr)
 		}
 		field, _, _ := strings.Cut(tc.want, ":")
 		met[index.ReplaceAllString(field, "[]")] = true
@@ -263,14 +263,15 @@ func TestOneFaultIsNoBar(t *testing.T) {
 	if err := c.Update(t.Context(), u); err != nil {
 		t.Errorf("the annotation is taken away: want no further warning, got %v", err)
 	}
-	if out, said := kubectl(t, "", "-n", ns, "scale", "machinepool", "ahead", "--replicas=5"); !strings.Contains(out, "scaled") || said != "" {
-		t.Errorf("kubectl scale: want it taken in silence, got %q, %q", out, said)
+	out, stderr := kubectl(t, "", "-n", ns, "scale", "machinepool", "ahead", "--replicas=5")
+	if !strings.Contains(out, "scaled") || stderr != "" {
+		t.Errorf("kubectl scale: want it taken in silence, got %q, %q", out, stderr)
 	}
-	if _, said := kubectl(t, "", "-n", ns, "patch", "machinepool", "ahead", "--subresource=scale", "--type=merge", "-p",
-		`{"spec": {"replicas": -1}}`); !strings.Contains(said, "spec.replicas") || !strings.Contains(said, "-1") {
-		t.Errorf("a negative scale: want it refused with the field, got %q", said)
+	if _, stderr := kubectl(t, "", "-n", ns, "patch", "machinepool", "ahead", "--subresource=scale", "--type=merge", "-p",
+		`{"spec": {"replicas": -1}}`); !strings.Contains(stderr, "spec.replicas") || !strings.Contains(stderr, "-1") {
+		t.Errorf("a negative scale: want it refused with the field, got %q", stderr)
 	}
-	if out, said := kubectl(t, "", "-n", ns, "delete", "machinepool", "ahead"); !strings.Contains(out, "deleted") || said != "" {
-		t.Errorf("kubectl delete: want it gone, got %q, %q", out, said)
+	if out, stderr := kubectl(t, "", "-n", ns, "delete", "machinepool", "ahead"); !strings.Contains(out, "deleted") || stderr != "" {
+		t.Errorf("kubectl delete: want it gone, got %q, %q", out, stderr)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/crd"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	ociv1 "github.com/muster-project/muster/api/oci/v1beta2"
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machines"
@@ -22,9 +23,11 @@ import (
 	"github.com/muster-project/muster/providers/aws/awsmachinepool"
 	"github.com/muster-project/muster/providers/azure/azuremachinepool"
 	"github.com/muster-project/muster/providers/gcp/gcpmachinepool"
+	"github.com/muster-project/muster/providers/oci/ocimachinepool"
 )
 
-// provisioned are objects of every infrastructure kind, as our controllers leave them once what they stand for is there.
+// provisioned returns objects of every infrastructure kind in the state in which Muster's controllers leave them once their cloud resources
+// exist.
 func provisioned(t *testing.T) map[string]client.Object {
 	t.Helper()
 	all := map[string]client.Object{}
@@ -34,6 +37,8 @@ func provisioned(t *testing.T) map[string]client.Object {
 		aksv1.AzureManagedMachinePoolKind:    &aksv1.AzureManagedMachinePool{},
 		aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
 		gcpv1.GCPMachinePoolKind:             &gcpv1.GCPMachinePool{}, gcpv1.GCPManagedMachinePoolKind: &gcpv1.GCPManagedMachinePool{},
+		ociv1.OCIMachinePoolKind: &ociv1.OCIMachinePool{}, ociv1.OCIManagedMachinePoolKind: &ociv1.OCIManagedMachinePool{},
+		ociv1.OCIVirtualMachinePoolKind:           &ociv1.OCIVirtualMachinePool{},
 		scalewayv1.ScalewayManagedMachinePoolKind: &scalewayv1.ScalewayManagedMachinePool{},
 	} {
 		o.GetCommonStatus().SetProvisioned()
@@ -42,7 +47,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running,
 		Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
 	for _, k := range []machines.Kind{*awsmachinepool.Adapter{}.Kind().Machines, *azuremachinepool.Adapter{}.Kind().Machines,
-		*gcpmachinepool.Adapter{}.Kind().Machines} {
+		*gcpmachinepool.Adapter{}.Kind().Machines, *ocimachinepool.Adapter{}.Kind().Machines} {
 		o := k.New()
 		k.FillSpec(o, seen)
 		k.FillStatus(o, seen)
@@ -51,7 +56,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 	return all
 }
 
-// infrastructureKinds are ours that have a status, with the versions that are served.
+// infrastructureKinds returns Muster's kinds with a status, and the served versions.
 func infrastructureKinds(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := crd.Files.ReadDir(".")
@@ -111,6 +116,10 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 			u = object(t, ns, "{spec: {instanceType: n2-standard-2}}")
 		case gcpv1.GCPManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {}}")
+		case ociv1.OCIMachinePoolKind:
+			u = object(t, ns, "{spec: {instanceConfiguration: {shape: VM.Standard.E4.Flex, instanceSourceViaImageConfig: {imageId: i}}}}")
+		case ociv1.OCIManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {nodeShape: VM.Standard.E4.Flex}}")
 		case scalewayv1.ScalewayManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {nodeType: PRO2-XXS, zone: fr-par-1}}")
 		case aksv1.AzureManagedMachinePoolKind:

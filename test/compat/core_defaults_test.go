@@ -8,14 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestDryRunsFillInTheSame holds that a dry run answers what the write would store, however often it is asked, and stores
-// nothing: GitOps and the topology controller compare by it. A size that its manager does not name any more is an autoscaler's.
+// TestDryRunsFillInTheSame holds that a dry run returns what the write would store, however often it runs, and stores nothing: GitOps and
+// the topology controller compare by it. A size that its manager no longer sets is the autoscaler's.
 func TestDryRunsFillInTheSame(t *testing.T) {
 	c := admin(t)
 	for i, tc := range []struct {
 		reason      string
 		annotations string
-		// before is what the pool has when its manager stops naming a size; nothing is a new pool.
+		// before is the size of the pool when its manager removes the field. Empty means a new pool.
 		before string
 		want   int64
 	}{

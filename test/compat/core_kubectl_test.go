@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// kubectl runs the built muster's kubectl, on a manifest where there is one, and gives what it prints, and what it complains of:
-// warnings, and the error that it ended with.
+// kubectl runs the built muster's kubectl, with a manifest unless that is empty, and returns its output and its complaints: warnings, and
+// the error with which it ended.
 func kubectl(t *testing.T, manifest string, args ...string) (out, complaints string) {
 	t.Helper()
 	admin(t) // which says whether there is a server

@@ -123,8 +123,8 @@ func TestBothVersionsMeanTheSame(t *testing.T) {
 	}
 }
 
-// TestStatusSurvivesOlderWrites holds that a status comes back as the controller wrote it, also what is unknown in it, when
-// a user writes something else through the older version; and that the older version shows it to its clients.
+// TestStatusSurvivesOlderWrites holds that a status keeps the values of the controller, including unknown fields, when a user changes other
+// fields through the older version; and that the older version shows it to its clients.
 func TestStatusSurvivesOlderWrites(t *testing.T) {
 	c := admin(t)
 	for name, status := range map[string]string{
@@ -140,11 +140,11 @@ func TestStatusSurvivesOlderWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			u := get(t, c, ns, newerCore, "MachinePool")
-			var wanted map[string]any
-			if err := yaml.Unmarshal([]byte(status), &wanted); err != nil {
+			var written map[string]any
+			if err := yaml.Unmarshal([]byte(status), &written); err != nil {
 				t.Fatal(err)
 			}
-			u.Object["status"] = wanted
+			u.Object["status"] = written
 			if err := c.Status().Update(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}
@@ -180,8 +180,8 @@ func TestStatusSurvivesOlderWrites(t *testing.T) {
 	}
 }
 
-// TestApplyInEitherVersion holds that kubectl apply, on the client's side and on the server's, may be given either version, and
-// that what is applied again changes nothing.
+// TestApplyInEitherVersion holds that kubectl apply, client-side and server-side, accepts either version, and that a second apply changes
+// nothing.
 func TestApplyInEitherVersion(t *testing.T) {
 	c := admin(t)
 	for _, flags := range [][]string{{"apply"}, {"apply", "--server-side", "--field-manager=me"}} {
@@ -189,13 +189,13 @@ func TestApplyInEitherVersion(t *testing.T) {
 			ns := namespace(t, c)
 			apply := func(manifest string, more ...string) string {
 				t.Helper()
-				out, said := kubectl(t, manifest, append(append([]string{"-n", ns}, flags...), more...)...)
-				if said != "" && !strings.Contains(said, "is deprecated") {
-					t.Fatalf("want it applied, got %s", said)
+				out, stderr := kubectl(t, manifest, append(append([]string{"-n", ns}, flags...), more...)...)
+				if stderr != "" && !strings.Contains(stderr, "is deprecated") {
+					t.Fatalf("want it applied, got %s", stderr)
 				}
 				return out
 			}
-			seen := ""
+			before := ""
 			for i, manifest := range []string{olderPool, olderPool, newerPool, newerPool, olderPool} {
 				if i == 0 {
 					apply(manifest, "--dry-run=server")
@@ -206,10 +206,10 @@ func TestApplyInEitherVersion(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if i > 0 && string(spec) != seen {
-					t.Errorf("apply %d: want the same specification, got %s", i, cmp.Diff(seen, string(spec)))
+				if i > 0 && string(spec) != before {
+					t.Errorf("apply %d: want the same specification, got %s", i, cmp.Diff(before, string(spec)))
 				}
-				seen = string(spec)
+				before = string(spec)
 			}
 			apply(strings.Replace(newerPool, "replicas: 2", "replicas: 4", 1))
 			apply(strings.Replace(olderPool, "minReadySeconds: 30", "minReadySeconds: 31", 1))
@@ -223,17 +223,17 @@ func TestApplyInEitherVersion(t *testing.T) {
 	}
 }
 
-// TestApplyTwice: the second kubectl apply of a manifest in the older version changes nothing, and says so. A duration is written in the
-// form in which it is read.
+// TestApplyTwice holds that the second kubectl apply of a manifest in the older version changes nothing, and reports so. A duration is
+// written in the form in which it is read.
 func TestApplyTwice(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
 	manifest := strings.Replace(olderPool, "nodeDrainTimeout: 5m", "nodeDrainTimeout: 5m0s", 1)
 	var seen []map[string]any
 	for _, says := range []string{" created", " unchanged"} {
-		out, said := kubectl(t, manifest, "-n", ns, "apply")
-		if said != "" && !strings.Contains(said, "is deprecated") {
-			t.Fatalf("want it applied, got %s", said)
+		out, stderr := kubectl(t, manifest, "-n", ns, "apply")
+		if stderr != "" && !strings.Contains(stderr, "is deprecated") {
+			t.Fatalf("want it applied, got %s", stderr)
 		}
 		if !strings.HasSuffix(strings.TrimSpace(out), says) {
 			t.Errorf("want kubectl to print%s, got %s", says, out)
@@ -260,8 +260,8 @@ func TestServerSideApplyTwice(t *testing.T) {
 	}
 }
 
-// TestManagersOfEitherVersion holds that who applies in one version and who applies in the other share an object, each with
-// fields of its own: what a version calls by another name is owned all the same.
+// TestManagersOfEitherVersion holds that managers that apply in different versions share an object, each with its own fields: a field with
+// another name in the other version keeps its owner.
 func TestManagersOfEitherVersion(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)

@@ -31,7 +31,7 @@ import (
 type flavor struct {
 	// cloud is the folder of those templates whose names others have too.
 	cloud, name string
-	// class is the ClusterClass that clusterctl finds beside the template, whose objects come first.
+	// class is the ClusterClass in the template's folder, where clusterctl finds it. Its objects come first.
 	class string
 	// variables that have no default; all others have one.
 	needed, optional []string
@@ -145,6 +145,27 @@ var flavors = []flavor{
 			"Cluster"},
 	},
 	{
+		cloud: "oci", name: "machinepool",
+		needed: []string{"CLUSTER_NAME", "KUBERNETES_VERSION", "OCI_COMPARTMENT_ID", "OCI_IMAGE_ID", "OCI_SSH_KEY"},
+		optional: []string{"CONTROL_PLANE_MACHINE_COUNT", "NODE_MACHINE_COUNT", "OCI_CONTROL_PLANE_MACHINE_TYPE",
+			"OCI_CONTROL_PLANE_MACHINE_TYPE_OCPUS", "OCI_CONTROL_PLANE_PV_TRANSIT_ENCRYPTION", "OCI_NODE_MACHINE_TYPE",
+			"OCI_NODE_MACHINE_TYPE_OCPUS"},
+		kinds: []string{"Cluster", "OCICluster", "KubeadmControlPlane", "OCIMachineTemplate", "MachinePool", "OCIMachinePool", "KubeadmConfig"},
+	},
+	{
+		cloud: "oci", name: "managed",
+		needed: []string{"CLUSTER_NAME", "KUBERNETES_VERSION", "OCI_COMPARTMENT_ID", "OCI_SSH_KEY"},
+		optional: []string{"NODE_MACHINE_COUNT", "OCI_CLUSTER_TYPE", "OCI_MANAGED_NODE_BOOT_VOLUME_SIZE", "OCI_MANAGED_NODE_IMAGE_ID",
+			"OCI_MANAGED_NODE_MACHINE_TYPE_OCPUS", "OCI_MANAGED_NODE_SHAPE"},
+		kinds: []string{"Cluster", "OCIManagedCluster", "OCIManagedControlPlane", "MachinePool", "OCIManagedMachinePool"},
+	},
+	{
+		cloud: "oci", name: "managed-virtual",
+		needed:   []string{"CLUSTER_NAME", "KUBERNETES_VERSION", "OCI_COMPARTMENT_ID"},
+		optional: []string{"NODE_MACHINE_COUNT", "OCI_VIRTUAL_NODE_POD_SHAPE"},
+		kinds:    []string{"Cluster", "OCIManagedCluster", "OCIManagedControlPlane", "MachinePool", "OCIVirtualMachinePool"},
+	},
+	{
 		cloud: "scaleway", name: "managed",
 		needed: []string{"CLUSTER_NAME", "KUBERNETES_VERSION", "SCW_ACCESS_KEY", "SCW_PROJECT_ID", "SCW_REGION", "SCW_SECRET_KEY"},
 		optional: []string{"CLUSTER_TYPE", "WORKER_FAILURE_DOMAIN", "WORKER_MACHINE_COMMERCIAL_TYPE", "WORKER_MACHINE_COUNT",
@@ -171,14 +192,14 @@ func TestFlavors(t *testing.T) {
 	}
 	for _, f := range flavors {
 		t.Run(filepath.Join(f.cloud, f.name), func(t *testing.T) {
-			said := &warnings{}
+			warned := &warnings{}
 			config := rest.CopyConfig(server)
-			config.WarningHandlerWithContext = said
-			plain, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+			config.WarningHandlerWithContext = warned
+			lenient, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := client.WithFieldValidation(plain, metav1.FieldValidationStrict)
+			c := client.WithFieldValidation(lenient, metav1.FieldValidationStrict)
 			ns := namespace(t, c)
 			var kinds []string
 			for _, u := range f.process(t) {
@@ -197,7 +218,7 @@ func TestFlavors(t *testing.T) {
 			if diff := cmp.Diff(f.kinds, kinds); diff != "" {
 				t.Errorf("kinds (-want +got):\n%s", diff)
 			}
-			said.want(t, f.warnings)
+			warned.want(t, f.warnings)
 		})
 	}
 }
@@ -234,8 +255,9 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 		"AZURE_SUBSCRIPTION_ID":   "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
 		"ASO_CREDENTIAL_SECRET_NAME": "credentials", "GCP_PROJECT": "simulated-project", "GCP_REGION": "us-central1",
 		"SCW_ACCESS_KEY": "SCWXXXXXXXXXXXXXXXXX", "SCW_PROJECT_ID": "11111111-1111-1111-1111-111111111111", "SCW_REGION": "fr-par",
-		"SCW_SECRET_KEY": "11111111-1111-1111-1111-111111111111",
-		"IMAGE_ID":       "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
+		"SCW_SECRET_KEY":     "11111111-1111-1111-1111-111111111111",
+		"OCI_COMPARTMENT_ID": "ocid1.compartment.oc1..aaaa", "OCI_IMAGE_ID": "ocid1.image.oc1.iad.aaaa", "OCI_SSH_KEY": "ssh-ed25519 AAAA",
+		"IMAGE_ID": "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
 	out, err := p.Process(text, func(name string) (string, error) {
 		if value, ok := values[name]; ok {
 			return value, nil
@@ -269,7 +291,7 @@ func wellMade(t *testing.T, u *unstructured.Unstructured) {
 	}
 }
 
-// documents are the objects of a text.
+// documents returns the objects of a text.
 func documents(t *testing.T, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var all []*unstructured.Unstructured
@@ -283,7 +305,7 @@ func documents(t *testing.T, text string) []*unstructured.Unstructured {
 	return all
 }
 
-// appliedTo holds that a workload cluster takes what is to be applied there, each object without anything unknown in it.
+// appliedTo holds that a workload cluster accepts an object that is to be applied there, without unknown fields.
 func appliedTo(t *testing.T, c client.Client, u *unstructured.Unstructured) {
 	t.Helper()
 	data, _, err := unstructured.NestedStringMap(u.Object, "data")
@@ -300,13 +322,13 @@ func appliedTo(t *testing.T, c client.Client, u *unstructured.Unstructured) {
 	}
 }
 
-// warnings are what the API server warned of.
+// warnings collects the warnings of the API server.
 type warnings struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// HandleWarningHeaderWithContext notes a warning.
+// HandleWarningHeaderWithContext records a warning.
 func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -342,7 +364,7 @@ func installFlavorKinds(t *testing.T) {
 	module := strings.TrimSpace(string(out))
 	definitions := []*unstructured.Unstructured{
 		machineTemplates(t, "AWSMachineTemplate", "v1beta2"), machineTemplates(t, "AzureMachineTemplate", "v1beta1"),
-		machineTemplates(t, "GCPMachineTemplate", "v1beta1"),
+		machineTemplates(t, "GCPMachineTemplate", "v1beta1"), machineTemplates(t, "OCIMachineTemplate", "v1beta2"),
 	}
 	for _, file := range []string{
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",

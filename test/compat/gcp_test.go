@@ -20,7 +20,7 @@ const (
 	nodePool      = "GCPManagedMachinePool"
 )
 
-// gcpPool is a pool of a kind with the given specification.
+// gcpPool returns a pool of a kind with the given specification.
 func gcpPool(t *testing.T, namespace, kind, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: "+kind+", metadata: {generateName: p-}, spec: "+
@@ -51,7 +51,8 @@ var gcpFields = map[string][]string{
 			", serviceAccounts: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes + "}, provisioningModel: Spot, ipForwarding: Disabled}",
 		"{instanceType: n2d-standard-4, shieldedInstanceConfig: {secureBoot: Enabled, virtualizedTrustedPlatformModule: Enabled, " +
 			"integrityMonitoring: Disabled}, onHostMaintenance: Terminate, confidentialCompute: Enabled}",
-		"{instanceType: n1-standard-4, guestAccelerators: [{count: 1, type: nvidia-tesla-t4}], strategy: {type: RollingUpdate, rollingUpdate: " +
+		"{instanceType: n1-standard-4, guestAccelerators: [{count: 1, type: nvidia-tesla-t4}], strategy: {type: RollingUpdate, " +
+			"waves: [1, 10%], soak: {first: 30m0s, wave: 10m0s, final: 5m0s}, rollingUpdate: " +
 			"{maxSurge: 25%, maxUnavailable: 1, deletePolicy: Newest}}}",
 		"{instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a], targetShape: Any}, autoHealing: {healthCheck: h, " +
 			"initialDelaySec: 300}, instanceLifecyclePolicy: {defaultActionOnFailure: Repair, forceUpdateOnRepair: true}}",
@@ -76,7 +77,7 @@ var gcpFields = map[string][]string{
 	},
 }
 
-// gcpSchema is that of a kind's specification.
+// gcpSchema returns the schema of a kind's specification.
 func gcpSchema(t *testing.T, kind string) apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "api", "crd", "infrastructure.cluster.x-k8s.io_"+strings.ToLower(kind)+"s.yaml"))
@@ -185,18 +186,18 @@ func TestRefusalsOfGCPPools(t *testing.T) {
 	}
 }
 
-// TestGCPPoolsByWebhook holds what only the webhooks say: warnings of what has no effect, and one object a node pool.
+// TestGCPPoolsByWebhook holds the checks that only webhooks can do: warnings about fields without effect, and one object for a node pool.
 func TestGCPPoolsByWebhook(t *testing.T) {
-	c, said := listening(t)
+	c, warned := listening(t)
 	ns := namespace(t, c)
 	for _, tc := range []struct{ kind, spec, want string }{
 		{instanceGroup, "{instanceType: e2-medium, image: i, imageFamily: f}", "Warning: spec.imageFamily: has no effect beside spec.image\n"},
 		{nodePool, "{machineType: e2-medium, instanceType: e2-small}", "Warning: spec.machineType: has no effect beside spec.instanceType\n"},
 		{nodePool, "{}", ""},
 	} {
-		said.Reset()
-		if err := c.Create(t.Context(), gcpPool(t, ns, tc.kind, tc.spec)); err != nil || said.String() != tc.want {
-			t.Errorf("%s %s: want %q, got %q, %v", tc.kind, tc.spec, tc.want, said, err)
+		warned.Reset()
+		if err := c.Create(t.Context(), gcpPool(t, ns, tc.kind, tc.spec)); err != nil || warned.String() != tc.want {
+			t.Errorf("%s %s: want %q, got %q, %v", tc.kind, tc.spec, tc.want, warned, err)
 		}
 	}
 	named := func() *unstructured.Unstructured {

@@ -44,10 +44,10 @@ import (
 // legacy is a group that another tool made, without tags.
 const legacy = "legacy"
 
-// wakes is how long a pool may take to notice a grant: much less than the time between two looks at a pool at rest.
+// wakes bounds the time until a pool notices a grant. It is much shorter than the time between two looks at a pool at rest.
 const wakes = 30 * time.Second
 
-// writes are the operations that a driver has sent and that change something.
+// writes records the mutating operations that a driver has sent.
 type writes struct {
 	next http.RoundTripper
 	mu   sync.Mutex
@@ -69,7 +69,7 @@ func (w *writes) all() []string {
 	return slices.Clone(w.sent)
 }
 
-// groupOfOthers is a simulated account with the group, and the writes that reach it.
+// groupOfOthers returns a simulated account with the group, and the writes that reach it.
 func groupOfOthers(t *testing.T) (*simaws.Server, *writes) {
 	t.Helper()
 	account, err := simaws.New(simaws.Options{Seed: 1, Accounts: []simaws.Account{simaws.DefaultAccount()}})
@@ -133,8 +133,8 @@ func runPools(t *testing.T, ns, cluster string, over http.RoundTripper) {
 	})
 }
 
-// tenantOf is a client of a user who may do everything in one namespace, and outside of it what the roles allow that are shipped for others
-// than the manager.
+// tenantOf returns a client of a user who may do everything in one namespace, and outside of it what the roles allow that are shipped for
+// others than the manager.
 func tenantOf(t *testing.T, c client.Client, ns string) client.Client {
 	t.Helper()
 	user := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: ns}}
@@ -270,7 +270,7 @@ func typed(t *testing.T) client.Client {
 	return c
 }
 
-// manifestIn is an object with the namespace in the place of NS.
+// manifestIn returns an object with the namespace in the place of NS.
 func manifestIn(t *testing.T, text, ns string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -280,7 +280,7 @@ func manifestIn(t *testing.T, text, ns string) *unstructured.Unstructured {
 	return u
 }
 
-// tagsOf are the tags of the group.
+// tagsOf returns the tags of the group.
 func tagsOf(t *testing.T, account *simaws.Server) map[string]string {
 	t.Helper()
 	for _, g := range account.State(simaws.AccountID, simaws.Region).Groups {

@@ -11,29 +11,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// managed is an AWSManagedMachinePool with the given specification.
+// managed returns an AWSManagedMachinePool with the given specification.
 func managed(t *testing.T, namespace, version, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/"+version+
 		", kind: AWSManagedMachinePool, metadata: {generateName: p-}, spec: "+spec+"}")
 }
 
-// listening is a client whose warnings are written down as kubectl prints them.
+// listening returns a client whose warnings are written down as kubectl prints them.
 func listening(t *testing.T) (client.Client, *bytes.Buffer) {
 	t.Helper()
 	admin(t) // which says whether there is a server
-	said := &bytes.Buffer{}
+	warned := &bytes.Buffer{}
 	config := rest.CopyConfig(server)
-	config.WarningHandler = rest.NewWarningWriter(said, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler = rest.NewWarningWriter(warned, rest.WarningWriterOptions{Deduplicate: true})
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, said
+	return c, warned
 }
 
-// TestManagedWarnings holds what people read when they apply what is on its way out or does nothing: it is taken, with a line
-// for each field. A webhook hears of objects of either version.
+// TestManagedWarnings holds the warnings that users get for deprecated fields and for fields without effect: the object is accepted, with a
+// line for each field. The webhook receives objects of either version.
 func TestManagedWarnings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason, version, spec string
@@ -51,13 +51,13 @@ func TestManagedWarnings(t *testing.T) {
 		"well said": {reason: "silence", version: "v1beta2", spec: "{awsLaunchTemplate: {instanceType: m5.large}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, said := listening(t)
+			c, warned := listening(t)
 			u := managed(t, namespace(t, c), tc.version, tc.spec)
 			if err := c.Create(t.Context(), u); err != nil {
 				t.Fatalf("%s: want it taken, got %v", tc.reason, err)
 			}
-			lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
-			if said.Len() == 0 {
+			lines := strings.Split(strings.TrimSuffix(warned.String(), "\n"), "\n")
+			if warned.Len() == 0 {
 				lines = nil
 			}
 			ok := len(lines) == len(tc.want)
@@ -65,22 +65,22 @@ func TestManagedWarnings(t *testing.T) {
 				ok = ok && strings.HasPrefix(lines[k], tc.want[k])
 			}
 			if !ok {
-				t.Errorf("%s: got\n%s\nwant lines that begin with %q", tc.reason, said, tc.want)
+				t.Errorf("%s: got\n%s\nwant lines that begin with %q", tc.reason, warned, tc.want)
 			}
-			said.Reset()
+			warned.Reset()
 			before := client.MergeFrom(u.DeepCopy())
 			if err := unstructured.SetNestedField(u.Object, "arn:aws:eks:x", "spec", "providerID"); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Patch(t.Context(), u, before); err != nil || said.Len() > 0 {
-				t.Errorf("a controller writes: want it taken in silence, got %v\n%s", err, said)
+			if err := c.Patch(t.Context(), u, before); err != nil || warned.Len() > 0 {
+				t.Errorf("a controller writes: want it taken in silence, got %v\n%s", err, warned)
 			}
 		})
 	}
 }
 
-// TestManagedRefusals holds on a real API server what the tables of the schemas hold of each rule: what is wrong is refused
-// with the field and the reason, and what EKS can't change stays as it was, in either version.
+// TestManagedRefusals holds on a real API server what the tables of the schemas hold for each rule: invalid values are rejected with the
+// field and the reason, and fields that EKS can't change are immutable, in either version.
 func TestManagedRefusals(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
@@ -135,8 +135,8 @@ func TestManagedRefusals(t *testing.T) {
 	}
 }
 
-// TestManagedVersions holds that the two versions say the same, each in its spelling, and that a change through the older one
-// keeps what that can't see.
+// TestManagedVersions holds that the two versions have the same meaning, each with its field names, and that a change through the older one
+// keeps the fields that it lacks.
 func TestManagedVersions(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)

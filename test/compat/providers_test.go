@@ -27,14 +27,14 @@ func TestPathsOfWebhooks(t *testing.T) {
 		}
 	}
 	want := []string{"awsmachinepooltemplate", "awsmanagedmachinepooltemplate", "azuremachinepooltemplate", "azuremanagedmachinepooltemplate",
-		"azureasomanagedmachinepooltemplate",
-		"gcpmachinepooltemplate", "gcpmanagedmachinepooltemplate"}
+		"azureasomanagedmachinepooltemplate", "gcpmachinepooltemplate", "gcpmanagedmachinepooltemplate", "ocimachinepooltemplate",
+		"ocimanagedmachinepooltemplate", "ocivirtualmachinepooltemplate"}
 	if !slices.Equal(want, kept) {
 		t.Errorf("want the templates %v kept, got %v", want, kept)
 	}
 }
 
-// TestControllersHaveNames holds that each controller can be switched by a name of its own.
+// TestControllersHaveNames holds that each controller has a name by which it can be switched off.
 func TestControllersHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kapsulePool is a pool of Kapsule in a version of the API, with the fields that each must have and more.
+// kapsulePool returns a pool of Kapsule in a version of the API, with the fields that each must have and more.
 func kapsulePool(t *testing.T, namespace, version, more string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/"+version+", kind: ScalewayManagedMachinePool, metadata: "+
@@ -36,7 +36,7 @@ var kapsuleSpecs = map[string][]string{
 		"effect: NoExecute}], providerID: 'scaleway:///projects/p/regions/fr-par/clusters/c/pools/p'"},
 }
 
-// kapsuleSchema is that of the specification in a version.
+// kapsuleSchema returns the schema of the specification in a version.
 func kapsuleSchema(t *testing.T, version string) apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "api", "crd", "infrastructure.cluster.x-k8s.io_scalewaymanagedmachinepools.yaml"))
@@ -148,9 +148,10 @@ func TestRefusalsOfKapsulePools(t *testing.T) {
 	}
 }
 
-// TestKapsulePoolsByWebhook holds what only the webhooks say: warnings of what has no effect or does harm, for either version.
+// TestKapsulePoolsByWebhook holds the checks that only webhooks can do: warnings about fields without effect or with harmful ones, for
+// either version.
 func TestKapsulePoolsByWebhook(t *testing.T) {
-	c, said := listening(t)
+	c, warned := listening(t)
 	ns := namespace(t, c)
 	for _, tc := range []struct{ version, spec, want string }{
 		{"v1alpha2", "", ""},
@@ -159,10 +160,10 @@ func TestKapsulePoolsByWebhook(t *testing.T) {
 		{"v1alpha2", "upgradePolicy: {maxUnavailable: 1}",
 			"Warning: spec.upgradePolicy: with maxSurge 0 Kapsule deletes a node before its replacement runs\n"},
 	} {
-		said.Reset()
-		if err := c.Create(t.Context(), kapsulePool(t, ns, tc.version, tc.spec)); err != nil || !strings.HasSuffix(said.String(), tc.want) ||
-			tc.version == "v1alpha2" && said.String() != tc.want {
-			t.Errorf("%s {%s}: want %q, got %q, %v", tc.version, tc.spec, tc.want, said, err)
+		warned.Reset()
+		if err := c.Create(t.Context(), kapsulePool(t, ns, tc.version, tc.spec)); err != nil || !strings.HasSuffix(warned.String(), tc.want) ||
+			tc.version == "v1alpha2" && warned.String() != tc.want {
+			t.Errorf("%s {%s}: want %q, got %q, %v", tc.version, tc.spec, tc.want, warned, err)
 		}
 	}
 }

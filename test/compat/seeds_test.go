@@ -15,10 +15,10 @@ import (
 	"github.com/muster-project/muster/local/seed"
 )
 
-// account is what the variables of the published manifests stand for.
+// account holds the values for the variables of the published manifests.
 var account = seed.Accounts{Known: []seed.Cloud{awsstandin.Seed(), azurestandin.Seed()}, Simulated: []string{"aws", "azure"}}.Variables()
 
-// published are the manifests as their authors published them, with their variables.
+// published returns the manifests in their published form, with variables substituted.
 func published(t *testing.T, file, namespace string) []seed.Object {
 	t.Helper()
 	sources, err := seed.Read([]string{"testdata/" + file}, nil)
@@ -84,9 +84,8 @@ func TestPublishedManifestsApply(t *testing.T) {
 	}
 }
 
-// applyAgain holds that applying the same manifests a second time changes nothing that is stored, as GitOps does all day.
-// (The generation moves with references and subnets that are spelt as in v1beta1: the API server compares before it
-// converts to what is stored.)
+// applyAgain holds that a second apply of the same manifests changes no stored object, as GitOps does all day. (The generation changes for
+// references and subnets in the form of v1beta1: the API server compares before it converts to the stored version.)
 func applyAgain(t *testing.T, c client.Client, objects []seed.Object) {
 	t.Helper()
 	for _, o := range objects {
@@ -199,14 +198,14 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-// poolSpec is the specification of a MachinePool with lines of its own in it and in its template's specification.
+// poolSpec returns the specification of a MachinePool with additional lines in it and in its template's specification.
 func poolSpec(own, template string) string {
 	return "{clusterName: capa, " + own + ", template: {spec: {" + template + ", bootstrap: {dataSecretName: data}, " +
 		"infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachinePool, name: p}}}}"
 }
 
-// TestStrategyIsFilledIn holds that a strategy which says little is stored as AzureMachinePool's users know it, in whatever version
-// it was written, and reads the same in the other.
+// TestStrategyIsFilledIn holds that an incomplete strategy is stored with the defaults of AzureMachinePool, in whatever version it was
+// written, and reads the same in the other.
 func TestStrategyIsFilledIn(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)

@@ -1,5 +1,5 @@
-// Package compat holds that what is published for Cluster API works as it stands: manifests apply unchanged, columns are
-// what people know, and what is wrong is refused with the name of the field.
+// Package compat holds that the published artifacts of Cluster API work unchanged: manifests apply, columns keep their meaning, and invalid
+// objects are rejected with the name of the field.
 package compat
 
 import (
@@ -27,6 +27,7 @@ import (
 	awsstandin "github.com/muster-project/muster/local/clouds/aws/standin"
 	azurestandin "github.com/muster-project/muster/local/clouds/azure/standin"
 	gcpstandin "github.com/muster-project/muster/local/clouds/gcp/standin"
+	ocistandin "github.com/muster-project/muster/local/clouds/oci/standin"
 	scalewaystandin "github.com/muster-project/muster/local/clouds/scaleway/standin"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
@@ -39,7 +40,7 @@ import (
 // readyTimeout is shorter than a kubelet may take to mount a secret that the manager creates.
 const readyTimeout = 30 * time.Second
 
-// server is the one API server of all tests; each test works in a namespace of its own.
+// server is the API server of all tests; each test has its own namespace.
 var server *rest.Config
 
 // kubeconfig makes its bearer the server's administrator.
@@ -112,7 +113,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 // to write one.
 func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
 	if err := install.Definitions(ctx, config, &install.Webhook{URL: url},
-		slices.Concat(awsstandin.Kinds(), azurestandin.Kinds(), gcpstandin.Kinds(), scalewaystandin.Kinds())...); err != nil {
+		slices.Concat(awsstandin.Kinds(), azurestandin.Kinds(), gcpstandin.Kinds(), ocistandin.Kinds(), scalewaystandin.Kinds())...); err != nil {
 		return nil, err
 	}
 	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {
@@ -165,7 +166,7 @@ func waitReady(ctx context.Context, url string) error {
 	})
 }
 
-// admin is a client of the server that knows no type.
+// admin returns a client of the server that knows no type.
 func admin(t *testing.T) client.Client {
 	t.Helper()
 	if testing.Short() {

@@ -23,6 +23,8 @@ func TestBackupListsEveryKind(t *testing.T) {
 		group, plural, _ := strings.Cut(strings.TrimSuffix(f.Name(), ".yaml"), "_")
 		switch {
 		case strings.HasSuffix(plural, "templates"):
+		case group == "muster.dev" && strings.HasSuffix(plural, "policies"):
+			lists["when and whether machines are replaced"] = append(lists["when and whether machines are replaced"], plural)
 		case group == "muster.dev":
 			lists["what operators allow, which has no namespace"] = append(lists["what operators allow, which has no namespace"], plural)
 		case strings.HasPrefix(group, "bootstrap."):

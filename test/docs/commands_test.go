@@ -156,16 +156,16 @@ func TestMakeCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := map[string]string{}
+	documented := map[string]string{}
 	for file, text := range documents(t) {
 		for _, found := range makeTarget.FindAllStringSubmatch(text, -1) {
-			asked[found[1]] = file
+			documented[found[1]] = file
 		}
 	}
-	if len(asked) < 20 {
-		t.Errorf("want the commands of all documents, found %d", len(asked))
+	if len(documented) < 20 {
+		t.Errorf("want the commands of all documents, found %d", len(documented))
 	}
-	for command, file := range asked {
+	for command, file := range documented {
 		args := arguments(command)
 		for _, set := range args[1:] {
 			if name, _, _ := strings.Cut(set, "="); !strings.Contains(string(makefile), name) {

@@ -33,7 +33,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// words are what a text has between backticks.
+// words returns the texts between backticks.
 func words(text string) []string {
 	var list []string
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
@@ -42,7 +42,7 @@ func words(text string) []string {
 	return list
 }
 
-// section is a document from one heading to the next.
+// section returns a document from one heading to the next.
 func section(t *testing.T, text, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "\n## "+heading+"\n")
@@ -110,7 +110,7 @@ func TestDriverContractIsComplete(t *testing.T) {
 	}
 }
 
-// sources are the files of a package that are no tests.
+// sources returns the files of a package that are no tests.
 func sources(t *testing.T, folder string) []*ast.File {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
@@ -131,7 +131,7 @@ func sources(t *testing.T, folder string) []*ast.File {
 	return list
 }
 
-// constants are those of a type.
+// constants returns the constants of a type.
 func constants(t *testing.T, folder, kind string) []string {
 	t.Helper()
 	var list []string
@@ -162,7 +162,7 @@ var places = map[string]string{
 	"infrapool": "kube/infrapool",
 	"metrics":   "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "core": "sim/core",
 	"managed": "sim/managed", "fields": "cloud/fields", "refusal": "cloud/wire/refusal", "sim": "sim",
-	"trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
+	"trace": "cloud/trace", "upgrade": "pool/upgrade", "wire": "cloud/wire", "world": "local/world",
 }
 
 var (
@@ -174,7 +174,7 @@ var (
 	target = regexp.MustCompile(`^make ([a-z]+)( [A-Z]+=\w+)?$`)
 )
 
-// What the two documents for those who write drivers name is there: folders and files, names of packages, targets.
+// TestDriverDocumentsNameWhatExists holds that the folders, files, packages and targets in the two documents for authors of drivers exist.
 func TestDriverDocumentsNameWhatExists(t *testing.T) {
 	makefile := read(t, "Makefile")
 	for _, file := range []string{contract, adding} {

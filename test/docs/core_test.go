@@ -11,7 +11,7 @@ import (
 // core is the document of the controller of MachinePools.
 const core = "docs/core-machinepool.md"
 
-// What kubectl and clusterctl are shown to say has every condition of a MachinePool.
+// TestCoreShowsEveryCondition holds that the documented output of kubectl and clusterctl has every condition of a MachinePool.
 func TestCoreShowsEveryCondition(t *testing.T) {
 	text := section(t, read(t, core), "What it looks like")
 	for _, condition := range []string{
@@ -49,7 +49,7 @@ func TestCoreFigures(t *testing.T) {
 	}
 }
 
-// figure is the number in a cell, whose unit comes after it.
+// figure returns the number in a cell, whose unit comes after it.
 func figure(t *testing.T, cell string) float64 {
 	t.Helper()
 	number, _, _ := strings.Cut(strings.TrimSpace(cell), " ")

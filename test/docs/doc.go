@@ -1,2 +1,2 @@
-// Package docs holds what documents say against what is there.
+// Package docs holds that the documents match the code.
 package docs

@@ -22,6 +22,9 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	gcpcompute "github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
+	ocicompute "github.com/muster-project/muster/sim/oci/compute"
+	"github.com/muster-project/muster/sim/oci/containerengine"
+	"github.com/muster-project/muster/sim/oci/rest"
 	"github.com/muster-project/muster/sim/scaleway"
 )
 
@@ -32,7 +35,8 @@ var beliefs = map[string]func() []evidence.Row{
 	"sim/core": simcore.Beliefs, "sim/aws/autoscaling": autoscaling.Beliefs, "sim/aws/ec2": ec2.Beliefs, "sim/aws/eks": eks.Beliefs,
 	"sim/aws/iam": iam.Beliefs, "sim/azure/compute": azurecompute.Beliefs,
 	"sim/azure/containerservice": containerservice.Beliefs, "sim/gcp/compute": gcpcompute.Beliefs, "sim/gcp/container": container.Beliefs,
-	"sim/scaleway": scaleway.Beliefs,
+	"sim/oci/compute":         ocicompute.Beliefs,
+	"sim/oci/containerengine": containerengine.Beliefs, "sim/oci/rest": rest.Beliefs, "sim/scaleway": scaleway.Beliefs,
 }
 
 // allBeliefs returns all rows.

@@ -9,8 +9,8 @@ import (
 // goBlock is a block of Go in a document.
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestFragmentsAreInTheirFiles holds that each block of Go of the manual is copied from the file that its first line names, or shows a
-// mistake and says so.
+// TestFragmentsAreInTheirFiles holds that each block of Go in the manual is copied from the file that its first line names, or is marked as
+// a mistake.
 func TestFragmentsAreInTheirFiles(t *testing.T) {
 	t.Parallel()
 	copied := 0

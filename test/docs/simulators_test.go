@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
+	simoci "github.com/muster-project/muster/sim/oci"
 	simscaleway "github.com/muster-project/muster/sim/scaleway"
 )
 
@@ -29,6 +30,7 @@ type simulated struct {
 	azure    *simazure.Cloud
 	gcp      *simgcp.Cloud
 	scaleway *simscaleway.Cloud
+	oci      *simoci.Cloud
 	// env are the variables of the examples.
 	env map[string]string
 }
@@ -51,21 +53,26 @@ func simulate(t *testing.T) simulated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _, _, _ = aws.Close(), azure.Close(), gcp.Close(), scaleway.Close() })
-	s := simulated{aws, azure, gcp, scaleway, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure",
-		"GCP_SIM": "http://gcp", "SCALEWAY_SIM": "http://scaleway", "GROUP": "byhand", "SCALESET": "byhand"}}
-	for _, hands := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand, gcp.Capabilities().OutOfBand} {
-		for _, deed := range []sim.Action{sim.CreateTemplate, sim.CreateGroup} {
-			if _, err := hands.Do(deed, sim.Resource{Name: "byhand"}); err != nil {
+	oci, err := simoci.New(simoci.Options{Speed: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _, _, _ = aws.Close(), azure.Close(), gcp.Close(), scaleway.Close(), oci.Close() })
+	s := simulated{aws, azure, gcp, scaleway, oci, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure",
+		"GCP_SIM": "http://gcp", "SCALEWAY_SIM": "http://scaleway", "OCI_SIM": "http://oci", "GROUP": "byhand", "SCALESET": "byhand"}}
+	for _, account := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand,
+		gcp.Capabilities().OutOfBand} {
+		for _, action := range []sim.Action{sim.CreateTemplate, sim.CreateGroup} {
+			if _, err := account.Do(action, sim.Resource{Name: "byhand"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, change := range []struct {
-			deed sim.Action
-			on   sim.Resource
+			action sim.Action
+			on     sim.Resource
 		}{{sim.SetBounds, sim.Resource{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Resource{Name: "byhand", Size: 1}},
 			{sim.ChangeTag, sim.Resource{Name: "byhand", Key: "Name", Value: "x"}}} {
-			if _, err := hands.Do(change.deed, change.on); err != nil {
+			if _, err := account.Do(change.action, change.on); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,6 +80,7 @@ func simulate(t *testing.T) simulated {
 	s.makePools(t)
 	s.makeNodePool(t)
 	s.makeKapsulePool(t)
+	s.makePoolsOfOCI(t)
 	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" ||
 		s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -99,7 +107,7 @@ func (s simulated) makePools(t *testing.T) {
 	pool := func(name, mode string) any {
 		return map[string]any{"name": name, "mode": mode, "count": 1.0, "vmSize": simazure.VMSize}
 	}
-	want := containerservice.Wanted{SubscriptionID: simazure.SubscriptionID, Group: "aks", Name: "aks",
+	want := containerservice.DesiredCluster{SubscriptionID: simazure.SubscriptionID, Group: "aks", Name: "aks",
 		Body: map[string]any{"location": simazure.Location,
 			"properties": map[string]any{"agentPoolProfiles": []any{pool("system", "System"), pool("user", "User")}}}}
 	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
@@ -119,7 +127,7 @@ func (s simulated) makePools(t *testing.T) {
 // makeNodePool makes the cluster of GKE of the examples with its node pool, and waits until it rests.
 func (s simulated) makeNodePool(t *testing.T) {
 	t.Helper()
-	want := container.Wanted{Project: "simulated-project", Location: "us-central1-b", Name: "gke",
+	want := container.DesiredCluster{Project: "simulated-project", Location: "us-central1-b", Name: "gke",
 		Body: map[string]any{"nodePools": []any{map[string]any{"name": "workers", "initialNodeCount": 1.0}}}}
 	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
 		is, err := s.gcp.GKE.PutCluster(want)
@@ -155,9 +163,41 @@ func (s simulated) makeKapsulePool(t *testing.T) {
 	}
 }
 
+// makePoolsOfOCI makes the cluster of OKE of the examples with its node pool, and an instance pool with one instance.
+func (s simulated) makePoolsOfOCI(t *testing.T) {
+	t.Helper()
+	if _, err := s.oci.PutCluster(simoci.Access{Name: "oke", Version: "1.34.2"}); err != nil {
+		t.Fatal(err)
+	}
+	groups := s.oci.GroupCapabilities().OutOfBand
+	if _, err := groups.Do(sim.CreateGroup, sim.Resource{Name: "byhand"}); err != nil {
+		t.Fatal(err)
+	}
+	resting := func(name string, size int) *sim.Group {
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+			if g := s.oci.Snapshot().Group(name); g != nil && !g.Busy && len(g.Members) == size {
+				return g
+			}
+		}
+		t.Fatalf("want the pool %s at rest within half a minute, got %+v", name, s.oci.Snapshot())
+		return nil
+	}
+	resting("byhand", 0)
+	if _, err := groups.Do(sim.SetSize, sim.Resource{Name: "byhand", Size: 1}); err != nil {
+		t.Fatal(err)
+	}
+	s.env["OCID"] = resting("byhand", 1).Members[0].ID
+	for end := time.Now().Add(30 * time.Second); s.oci.CreatePool("oke", "workers", 1, nil) != nil; <-time.After(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("want the node pool created within half a minute")
+		}
+	}
+	resting("workers", 1)
+}
+
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	curlLine   = regexp.MustCompile(`^curl --fail-with-body (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP|SCALEWAY)_SIM\S+)(?: -d (.+))?$`)
+	curlLine   = regexp.MustCompile(`^curl --fail-with-body (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP|SCALEWAY|OCI)_SIM\S+)(?: -d (.+))?$`)
 )
 
 // run sends what an example of the page sends.
@@ -172,15 +212,15 @@ func (s simulated) run(t *testing.T, line string) string {
 	if method == "" {
 		method = http.MethodGet
 	}
-	status, said := s.send(t, method, target, body)
+	status, response := s.send(t, method, target, body)
 	if status != http.StatusOK && status != http.StatusNoContent {
-		t.Errorf("%s: want it to work, got %d: %s", line, status, said)
+		t.Errorf("%s: want it to work, got %d: %s", line, status, response)
 	}
-	return said
+	return response
 }
 
 // send sends a request to the simulator that its target names.
-func (s simulated) send(t *testing.T, method, target, body string) (status int, said string) {
+func (s simulated) send(t *testing.T, method, target, body string) (status int, response string) {
 	t.Helper()
 	target = os.Expand(target, func(name string) string { return s.env[name] })
 	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
@@ -196,6 +236,9 @@ func (s simulated) send(t *testing.T, method, target, body string) (status int, 
 	}
 	if strings.HasPrefix(target, s.env["SCALEWAY_SIM"]) {
 		handler = s.scaleway
+	}
+	if strings.HasPrefix(target, s.env["OCI_SIM"]) {
+		handler = s.oci
 	}
 	resp, err := sim.Transport{Handler: handler}.RoundTrip(r)
 	if err != nil {
@@ -219,6 +262,7 @@ func TestAdminTellsWhatIsServed(t *testing.T) {
 		{http.MethodGet, "$AWS_SIM/_sim/", "POST /_sim/instances/{id}/fail|impair|interrupt|recommend|terminate", http.StatusOK},
 		{http.MethodGet, "$AZURE_SIM/_sim/", "PUT /_sim/quotas", http.StatusOK},
 		{http.MethodGet, "$GCP_SIM/_sim/", "GET /_sim/calls", http.StatusOK},
+		{http.MethodGet, "$OCI_SIM/_sim/", "POST /_sim/machines/{id}/detach|interrupt|start|stop|terminate", http.StatusOK},
 		{http.MethodGet, "$SCALEWAY_SIM/_sim/", "POST /_sim/pools/{cluster}/{pool}/{action}", http.StatusOK},
 		{http.MethodGet, "$AWS_SIM/_sim/falts", "GET /_sim/ lists what is", http.StatusNotFound},
 		{http.MethodPost, "$AWS_SIM/_sim/instances/i-1/terminat", `action \"terminat\" is none of`, http.StatusNotFound},
@@ -226,9 +270,9 @@ func TestAdminTellsWhatIsServed(t *testing.T) {
 		{http.MethodPost, "$AZURE_SIM/_sim/aks/pools/c/p/stopp", `none of`, http.StatusNotFound},
 		{http.MethodPost, "$GCP_SIM/_sim/gke/pools/c/p/resiz", `none of`, http.StatusNotFound},
 	} {
-		status, said := s.send(t, c.method, c.path, "")
-		if status != c.status || !strings.Contains(said, strings.ReplaceAll(c.want, `\"`, `"`)) {
-			t.Errorf("%s %s: want %d with %q, got %d: %s", c.method, c.path, c.status, c.want, status, said)
+		status, response := s.send(t, c.method, c.path, "")
+		if status != c.status || !strings.Contains(response, strings.ReplaceAll(c.want, `\"`, `"`)) {
+			t.Errorf("%s %s: want %d with %q, got %d: %s", c.method, c.path, c.status, c.want, status, response)
 		}
 	}
 }
@@ -236,7 +280,7 @@ func TestAdminTellsWhatIsServed(t *testing.T) {
 // Every example of the page works, and has the effect that the page promises.
 func TestSimulatorExamples(t *testing.T) {
 	if testing.Short() {
-		t.Skip("every example, with four simulators")
+		t.Skip("every example, with all simulators")
 	}
 	t.Parallel()
 	text := read(t, simulators)
@@ -258,6 +302,11 @@ func TestSimulatorExamples(t *testing.T) {
 		"Let machines fail": func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
 		"Use Kapsule": func(s simulated) (string, string) {
 			return "2 error-before", fmt.Sprint(s.scaleway.Snapshot().Groups[0].Size) + " " + faults(s.scaleway.Faults())
+		},
+		"Use Oracle Cloud": func(s simulated) (string, string) {
+			all := s.oci.Snapshot()
+			return "2 other true", fmt.Sprint(all.Group("workers").Size, " ", all.Templates[slices.IndexFunc(all.Templates,
+				func(t sim.Template) bool { return t.ID == all.Group("byhand").Template })].Name, " ", all.Group("byhand").Members[0].Failed)
 		},
 		"Remove faults": func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
 		"Start over":    func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },

@@ -15,7 +15,7 @@ const root = "../.."
 var (
 	// named is a test as a document names it: its folder and its name.
 	named = regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Benchmark|Fuzz)[A-Za-z0-9_]*)`")
-	// link is a link to a file beside a document.
+	// link matches a link to a file in the folder of a document.
 	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 )
 
@@ -55,7 +55,7 @@ func TestRequirementsAreShownByTests(t *testing.T) {
 	}
 }
 
-// What documents name exists: tests by folder and name, and the files that they link to.
+// TestDocumentsNameWhatExists holds that the tests that documents name, by folder and name, and the files that they link to, exist.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"docs/*.md", "docs/design/*.md"} {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // Names of the pools that another provider has made: cluster-api-provider-aws names a group and its launch template after the pool, and a
@@ -33,7 +33,7 @@ const (
 // TestLongAdoption takes over groups of the existing provider. Then the pool of one of them is restored from a backup, and sized as the
 // cluster-autoscaler does.
 func TestLongAdoption(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
 	u := &templateUpdates{World: w, version: map[string]int{ec2Pool: 1, eksPool: 1}}
@@ -42,10 +42,10 @@ func TestLongAdoption(t *testing.T) {
 		name string
 		run  func(*world.World)
 	}{
-		{"a group is adopted, given back and adopted again, with the same machines", adoptsAWSGroup},
-		{"a restore of its objects without owners, UIDs and status changes no machine, nor a Machine", restored},
-		{"a node group is adopted too", adoptsNodeGroup},
-		{"the cluster-autoscaler's published contract holds", autoscaled},
+		{"GroupAdoptedReleasedAndReadopted", adoptsAWSGroup},
+		{"RestoredObjectsKeepMachines", restored},
+		{"NodeGroupAdopted", adoptsNodeGroup},
+		{"AutoscalerContract", autoscaled},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(w.In(t)) }) {
 			return
@@ -53,7 +53,7 @@ func TestLongAdoption(t *testing.T) {
 	}
 }
 
-// theirAWSTags are the tags that cluster-api-provider-aws writes to what it makes for a cluster.
+// theirAWSTags returns the tags that cluster-api-provider-aws writes to what it makes for a cluster.
 func theirAWSTags(cluster, name string) map[string]string {
 	return map[string]string{
 		"Name": name, "sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster: "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node",
@@ -113,7 +113,7 @@ func theirTemplateData(w *world.World, id string) *ec2types.RequestLaunchTemplat
 	return data
 }
 
-// theirAWSGroup is the other provider's group as the account shows it.
+// theirAWSGroup returns the other provider's group as the account shows it.
 func theirAWSGroup(w *world.World) autoscalingtypes.AutoScalingGroup {
 	w.T.Helper()
 	out, err := account.Of(w).Scaling.DescribeAutoScalingGroups(w.T.Context(),
@@ -274,7 +274,7 @@ spec:
   scaling: {minSize: 1, maxSize: 3}
 `
 
-// makeTheirNodeGroup makes a node group as cluster-api-provider-aws does where there is one of another pool, and returns its ARN.
+// makeTheirNodeGroup creates a node group as cluster-api-provider-aws does for another pool, and returns its ARN.
 func makeTheirNodeGroup(w *world.World) string {
 	w.T.Helper()
 	cloud, ctx := account.Of(w), w.T.Context()

@@ -44,13 +44,13 @@ func restored(w *world.World) {
 	}
 }
 
-// nodesOfRestoredPool are the UIDs of the Nodes that the pool's MachinePool lists.
+// nodesOfRestoredPool returns the UIDs of the Nodes that the pool's MachinePool lists.
 func nodesOfRestoredPool(w *world.World) []string {
 	w.T.Helper()
 	return strings.Fields(w.Read("{.status.nodeRefs[*].uid}", "machinepool/"+theirAWSPool))
 }
 
-// notIn returns what is in the first list and not in the second.
+// notIn returns the items of the first list that the second one lacks.
 func notIn(all, some []string) []string {
 	return slices.DeleteFunc(all, func(one string) bool { return slices.Contains(some, one) })
 }

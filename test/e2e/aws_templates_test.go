@@ -14,17 +14,17 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// templatesSpeed is how much faster than life this world is: node groups are updated in minutes of life. Evictions wait for real
-// servers, and have a quarter of an hour of life, so it can't be much more.
+// templatesSpeed is the speed of this world. Updates of node groups take simulated minutes. Evictions wait for real servers and have a
+// limit of a simulated quarter of an hour, so the speed cannot be much higher.
 const templatesSpeed = "20"
 
-// versionsKept is how many versions of distinct content the pools of this world keep of their launch templates.
+// versionsKept is the number of distinct versions that the pools of this world keep of their launch templates.
 const versionsKept = 2
 
-// pools of the world with both kinds, by their infrastructure objects, and the clusters that they are in.
+// The pools of the world with both kinds, by their infrastructure objects, and their clusters.
 const (
 	ec2Pool, ec2Cluster = "awsmachinepool/capa-mp-0", "capa"
 	eksPool, eksCluster = "awsmanagedmachinepool/eks-mmp-0", "eks"
@@ -32,10 +32,10 @@ const (
 
 var bothAWSPools = []string{ec2Pool, eksPool}
 
-// TestLongTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and looks at what becomes of their machines,
-// events and histories; then the managed pool goes on to another Kubernetes version, is scaled, and is deleted.
+// TestLongTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and checks their machines, events and histories.
+// Then the managed pool changes to another Kubernetes version, is scaled, and is deleted.
 func TestLongTemplateUpdates(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
 	u := &templateUpdates{World: w, version: map[string]int{ec2Pool: 1, eksPool: 1}}
@@ -44,13 +44,13 @@ func TestLongTemplateUpdates(t *testing.T) {
 		name string
 		run  func(u *templateUpdates)
 	}{
-		{"the first version is on both objects, and made by their controllers", firstTemplateVersion},
-		{"another instance type replaces every machine, though the controllers are killed meanwhile", anotherInstanceType},
-		{"what does not concern the machines makes no version", sameTemplateVersion},
-		{"the history is as long as the templates say, and the default is the version in use", templateHistory},
-		{"the node group goes on to another Kubernetes version with its control plane", upgradesNodeGroup},
-		{"its machines are scaled out and in, drained", scalesNodeGroup},
-		{"kubectl delete leaves nothing of the node group", deletesNodeGroup},
+		{"FirstVersionOnBothObjects", firstTemplateVersion},
+		{"InstanceTypeReplacesEveryMachine", anotherInstanceType},
+		{"UnrelatedEditCreatesNoVersion", sameTemplateVersion},
+		{"HistoryLimitedAndDefaultInUse", templateHistory},
+		{"NodeGroupUpgradedWithControlPlane", upgradesNodeGroup},
+		{"NodeGroupScaledOutAndIn", scalesNodeGroup},
+		{"KubectlDeleteLeavesNoNodeGroup", deletesNodeGroup},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(u.in(t)) }) {
 			return
@@ -97,8 +97,8 @@ func (u *templateUpdates) atRest(pool string, replicas int) {
 // conditionLines prints the conditions of an object.
 const conditionLines = `{range .status.conditions[*]}  {.type}={.status} {.reason}: {.message}{"\n"}{end}`
 
-// told holds that an event of a pool's infrastructure object says something.
-func (u *templateUpdates) told(pool, reason, message string) {
+// wantEvent waits for an event of a pool's infrastructure object.
+func (u *templateUpdates) wantEvent(pool, reason, message string) {
 	u.T.Helper()
 	kind, name, _ := strings.Cut(pool, "/")
 	kinds := map[string]string{"awsmachinepool": "AWSMachinePool", "awsmanagedmachinepool": "AWSManagedMachinePool"}
@@ -112,13 +112,13 @@ func (u *templateUpdates) told(pool, reason, message string) {
 	})
 }
 
-// nodesOf are the names of a cluster's nodes.
+// nodesOf returns the names of a cluster's nodes.
 func (u *templateUpdates) nodesOf(cluster string) []string {
 	u.T.Helper()
 	return strings.Fields(u.ReadFrom(cluster, "{.items[*].metadata.name}", "nodes"))
 }
 
-// template is the ID of a pool's launch template.
+// template returns the ID of a pool's launch template.
 func (u *templateUpdates) template(pool string) string {
 	u.T.Helper()
 	return u.Read("{.status.launchTemplateID}", pool)
@@ -131,7 +131,7 @@ type templateVersion struct {
 	isDefault        bool
 }
 
-// versions are those that a pool's template has, the oldest first.
+// versions returns the versions of a pool's template, the oldest first.
 func (u *templateUpdates) versions(pool string) []templateVersion {
 	u.T.Helper()
 	out, err := account.Of(u.World).EC2.DescribeLaunchTemplateVersions(u.T.Context(),
@@ -155,9 +155,9 @@ func firstTemplateVersion(u *templateUpdates) {
 		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
 			u.T.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
 		}
-		u.told(pool, "TemplateCreated", `Created launch template lt-\w+`)
+		u.wantEvent(pool, "TemplateCreated", `Created launch template lt-\w+`)
 	}
-	u.told(eksPool, "GroupCreated", "Created the node group")
+	u.wantEvent(eksPool, "GroupCreated", "Created the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1",
 		"example.com/pool=eks-mmp-0"} {
 		if got := strings.Fields(u.Workload(eksCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
@@ -180,9 +180,9 @@ func anotherInstanceType(u *templateUpdates) {
 	}
 	// Each event is written by itself, and those that are not written yet when the controllers are killed are lost.
 	for _, pool := range bothAWSPools {
-		u.told(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
+		u.wantEvent(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 	}
-	u.told(eksPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
+	u.wantEvent(eksPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
 	u.KillChild("controllers")
 	u.Eventually("a node to be closed", func() error {
 		if u.ReadFrom(eksCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
@@ -202,7 +202,7 @@ func anotherInstanceType(u *templateUpdates) {
 		})
 	}
 	for _, pool := range bothAWSPools {
-		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
+		u.wantEvent(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
 	if got := u.ReadFrom(eksCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`,
 		"nodes"); got != "t3.xlarge t3.xlarge" {
@@ -237,7 +237,7 @@ metadata: {name: pair, namespace: default}
 spec: {minAvailable: 1, selector: {matchLabels: {app: pair}}}
 `
 
-// sameTemplateVersion changes what is said about groups and histories.
+// sameTemplateVersion changes the fields of groups and histories.
 func sameTemplateVersion(u *templateUpdates) {
 	before := map[string]int{}
 	for _, pool := range bothAWSPools {
@@ -283,7 +283,7 @@ func templateHistory(u *templateUpdates) {
 			}
 			return nil
 		})
-		u.told(pool, "TemplatesPruned", `Deleted versions? [0-9, ]+ of launch template lt-\w+`)
+		u.wantEvent(pool, "TemplatesPruned", `Deleted versions? [0-9, ]+ of launch template lt-\w+`)
 	}
 }
 
@@ -310,7 +310,7 @@ func upgradesNodeGroup(u *templateUpdates) {
 		return nil
 	})
 	u.atRest(eksPool, 2)
-	u.told(eksPool, "ProviderRolloutStarted", "1.33 to 1.34")
+	u.wantEvent(eksPool, "ProviderRolloutStarted", "1.33 to 1.34")
 }
 
 // scalesNodeGroup adds a machine and takes one away, which Muster drains before EKS's group takes it.
@@ -330,7 +330,7 @@ func scalesNodeGroup(u *templateUpdates) {
 	if _, _, _, err := seen.Saw(); err != nil {
 		u.T.Errorf("what must not happen: %v", err)
 	}
-	u.told(eksPool, "DrainStarted", "Started draining i-")
+	u.wantEvent(eksPool, "DrainStarted", "Started draining i-")
 }
 
 func deletesNodeGroup(u *templateUpdates) {
@@ -338,7 +338,7 @@ func deletesNodeGroup(u *templateUpdates) {
 	// The budget would keep the last machine, as it should.
 	u.Workload(eksCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
 	u.Kubectl("delete", "machinepool/eks-mmp-0", "--timeout", world.WaitLimit.String())
-	u.told(eksPool, "GroupDeleted", "Started deletion of the node group: the pool is being deleted")
+	u.wantEvent(eksPool, "GroupDeleted", "Started deletion of the node group: the pool is being deleted")
 	u.Eventually("nothing to be left of it", func() error {
 		h := account.Of(u.World).Holds()
 		for _, name := range slices.Concat(h.Groups, h.Templates) {

@@ -8,18 +8,18 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
 	// aksCluster is the managed cluster of the built-in agent pools with fields, and aksPool the User pool of it.
 	aksCluster, aksPool = "aks", "aks-pool1"
 	asoPool             = "aks-aso-pool0"
-	// aksReplicas is how many machines each pool has.
+	// aksReplicas is the number of machines of each pool.
 	aksReplicas = 2
 )
 
-// agentPools are the built-in ones, by their kind.
+// agentPools maps the built-in pools to their kind.
 var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool0": "azuremanagedmachinepool",
 	asoPool: "azureasomanagedmachinepool"}
 
@@ -27,7 +27,7 @@ var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool
 // managed cluster are adopted, Muster drains what it removes, AKS replaces what has another size, and the last System pool does not keep
 // its cluster.
 func TestLongLifeOfAgentPools(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "azure", "--pools", "aks-pool0,"+aksPool+","+asoPool, "--speed", "20")
 	for pool := range agentPools {

@@ -21,7 +21,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // The pools of the world on Azure, one in each mode, in one cluster; one machine may be missing in the first, and one more than
@@ -74,7 +74,7 @@ spec:
 
 // TestLongLifeOnAzure goes through the life of a pool in each mode, beneath a Deployment with a budget.
 func TestLongLifeOnAzure(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "azure", "-f", azureManifestFile(t))
 	a := &azureLife{World: w, cloud: subscriptionOf(w)}
@@ -88,15 +88,15 @@ func TestLongLifeOnAzure(t *testing.T) {
 		name string
 		run  func(a *azureLife)
 	}{
-		{"kubectl get shows the pools and a machine object for every machine", showsAzure},
-		{"another size replaces every machine, drained and within its budgets, whatever is killed meanwhile", anotherVMSize},
-		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesAzureMachineObject},
-		{"and so does a Machine", deletesMachineOnAzure},
-		{"tags change in place", changesAzureTags},
-		{"a scale set of the existing provider is adopted, given back and adopted again, with the same machines", adoptsScaleSet},
-		{"what Azure has no room for is told in its words, and comes when there is room", waitsForAzureQuota},
-		{"kubectl scale takes machines away, drained", scalesAzureDown},
-		{"kubectl delete leaves nothing", deletesAzure},
+		{"KubectlGetShowsPoolsAndMachines", showsAzure},
+		{"VMSizeReplacesEveryMachine", anotherVMSize},
+		{"DeletedMachinePoolMachineReplaced", deletesAzureMachineObject},
+		{"DeletedMachineReplaced", deletesMachineOnAzure},
+		{"TagsChangeInPlace", changesAzureTags},
+		{"ScaleSetAdoptedReleasedAndReadopted", adoptsScaleSet},
+		{"QuotaErrorReportedAndRecovers", waitsForAzureQuota},
+		{"KubectlScaleInDrains", scalesAzureDown},
+		{"KubectlDeleteLeavesNothing", deletesAzure},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(a.in(t)) }) {
 			return
@@ -104,7 +104,7 @@ func TestLongLifeOnAzure(t *testing.T) {
 	}
 }
 
-// azureManifestFile is a file with the pools.
+// azureManifestFile returns a file with the pools.
 func azureManifestFile(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -161,7 +161,7 @@ func subscriptionOf(w *world.World) subscription {
 		ofs: factory.NewVirtualMachineScaleSetVMsClient()}
 }
 
-// holds are the names of the scale sets and machines of the cluster's resource group.
+// holds returns the names of the scale sets and machines of the cluster's resource group.
 func (s subscription) holds() (sets, machines []string) {
 	s.t.Helper()
 	pages := s.sets.NewListPager(azureCluster, nil)
@@ -180,7 +180,7 @@ func (s subscription) holds() (sets, machines []string) {
 	return sets, machines
 }
 
-// members are the names of a scale set's machines, whatever its mode.
+// members returns the names of a scale set's machines, whatever its mode.
 func (s subscription) members(set string) []string {
 	s.t.Helper()
 	var names []string
@@ -211,14 +211,14 @@ func (a *azureLife) atRest(pool string, replicas int) {
 	})
 }
 
-// saysOf are the conditions of both objects of a pool.
+// saysOf returns the conditions of both objects of a pool.
 func (a *azureLife) saysOf(pool string) string {
 	a.T.Helper()
 	return a.Read(`{range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`,
 		"machinepool/"+pool, "azuremachinepool/"+pool)
 }
 
-// nodesBy are the names of the cluster's nodes by provider ID.
+// nodesBy returns the names of the cluster's nodes by provider ID.
 func (a *azureLife) nodesBy() map[string]string {
 	a.T.Helper()
 	all := map[string]string{}
@@ -230,7 +230,7 @@ func (a *azureLife) nodesBy() map[string]string {
 	return all
 }
 
-// machineObjects are the names of a pool's AzureMachinePoolMachines by provider ID.
+// machineObjects returns the names of a pool's AzureMachinePoolMachines by provider ID.
 func (a *azureLife) machineObjects(pool string) map[string]string {
 	a.T.Helper()
 	all := map[string]string{}
@@ -264,7 +264,7 @@ func (a *azureLife) objectOfEach(pool string, replicas int) map[string]string {
 	return found
 }
 
-// showsAzure is what a person sees first.
+// showsAzure checks the objects and columns that users see first.
 func showsAzure(a *azureLife) {
 	for _, pool := range azureModes {
 		for id, name := range a.objectOfEach(pool, azureReplicas) {
@@ -318,8 +318,8 @@ func (a *azureLife) went(want, lowest int) {
 	}
 }
 
-// told holds that an event of a pool says something.
-func (a *azureLife) told(pool, reason, message string) {
+// wantEvent waits for an event of a pool.
+func (a *azureLife) wantEvent(pool, reason, message string) {
 	a.T.Helper()
 	a.Eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
 		got := a.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector",
@@ -331,8 +331,8 @@ func (a *azureLife) told(pool, reason, message string) {
 	})
 }
 
-// killInRoll ends the controllers, and then the cloud with all its machines, while a node is drained. Both come back, and find what
-// Azure was asked for.
+// killInRoll kills the controllers, and then the cloud with all its machines, while a node is drained. Both restart, and continue with the
+// requests to Azure.
 func (a *azureLife) killInRoll() {
 	a.T.Helper()
 	a.Eventually("a node to be closed", func() error {
@@ -354,7 +354,7 @@ func anotherVMSize(a *azureLife) {
 	}
 	for _, pool := range azureModes {
 		// Events are sent a while after what they report: a controller that is killed may not have sent its last ones.
-		a.told(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
+		a.wantEvent(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
 	}
 	a.killInRoll()
 	a.Eventually("every machine to be another one", func() error {
@@ -370,7 +370,7 @@ func anotherVMSize(a *azureLife) {
 	}
 	a.went(2*azureReplicas, 2*azureReplicas-1) // one may be missing in uniform mode, none in flexible
 	for _, pool := range azureModes {
-		a.told(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
+		a.wantEvent(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
 	}
 	if got := a.ReadFrom(azureCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); strings.Count(got,
 		"Standard_D4s_v3") != 2*azureReplicas {
@@ -378,7 +378,7 @@ func anotherVMSize(a *azureLife) {
 	}
 }
 
-// victim is a machine of a pool: its provider ID, and the name of its object.
+// victim returns a machine of a pool: its provider ID, and the name of its object.
 func (a *azureLife) victim(pool string) (id, object string) {
 	a.T.Helper()
 	all := a.objectOfEach(pool, azureReplicas)
@@ -485,7 +485,7 @@ func (a *azureLife) quota(cores int) {
 	a.Admin(http.MethodPut, "quotas", fmt.Sprintf(`{"location":%q,"family":"standardDSv3Family","limit":%d}`, simazure.Location, cores), nil)
 }
 
-// waitsForAzureQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
+// waitsForAzureQuota holds that an error is reported in Azure's own words, and that the pool recovers once there is capacity.
 func waitsForAzureQuota(a *azureLife) {
 	a.quota(4 * 2 * azureReplicas) // what the machines use that are there
 	a.Kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))

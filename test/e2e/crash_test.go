@@ -10,13 +10,13 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// TestLongKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: the same folder goes on
-// where it was, on the same ports, with nothing created twice or lost.
+// TestLongKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: a restart in the same folder continues,
+// on the same ports, with nothing created twice or lost.
 func TestLongKilledWorldIsFoundAgain(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	dir := t.TempDir()
 	first := world.Start(t, dir)

@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// What cluster-api-provider-gcp calls the group of a pool and its template, and where they are.
+// The names that cluster-api-provider-gcp gives the group of a pool and its template, and their location.
 const (
 	theirGCPPool     = "theirs"
 	theirGCPGroup    = gceCluster + "-" + theirGCPPool
@@ -69,7 +69,7 @@ func makeTheirGCPGroup(w *world.World, secret string) {
 	})
 }
 
-// theirGCPProperties are those of its machines.
+// theirGCPProperties returns the properties of its machines.
 func theirGCPProperties(project, data string) *compute.InstanceProperties {
 	return &compute.InstanceProperties{
 		MachineType: "n2-standard-2", CanIpForward: true,

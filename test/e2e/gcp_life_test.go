@@ -9,18 +9,18 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
 	// gceCluster has the built-in pool of a regional group, and gkeCluster that of a node pool.
 	gceCluster, gcePool = "capg", "capg-mp-1"
 	gkeCluster, gkePool = "capg-gke", "capg-gke-mp-0"
-	// gcpReplicas is how many machines each pool has.
+	// gcpReplicas is the number of machines of each pool.
 	gcpReplicas = 2
 )
 
-// gcpKinds are the kinds of the pools, by their names.
+// gcpKinds maps the pools to their kind.
 var gcpKinds = map[string]string{gcePool: "gcpmachinepool", theirGCPPool: "gcpmachinepool", gkePool: "gcpmanagedmachinepool"}
 
 // gcpLife is a world with pools on Google Cloud, with a pool and a witness of the machines of its cluster.
@@ -32,19 +32,19 @@ type gcpLife struct {
 
 // TestLongLifeOnGoogleCloud goes through the life of a managed instance group and of a node pool, each beneath a Deployment with a budget.
 func TestLongLifeOnGoogleCloud(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "gcp", "--pools", gcePool+","+gkePool, "--speed", "20")
 	for _, part := range []struct {
 		name, cluster, pool string
 		run                 func(l *gcpLife)
 	}{
-		{"another machine type replaces every machine of a group, drained", gceCluster, gcePool, anotherMachineType},
-		{"kubectl scale removes a machine of a group, drained", gceCluster, gcePool, scalesGCPIn},
-		{"a group of the existing provider is adopted with its machines", gceCluster, gcePool, adoptsGCPGroup},
-		{"GKE upgrades a node pool once its control plane is upgraded", gkeCluster, gkePool, upgradesNodePool},
-		{"kubectl scale removes a machine of a node pool, drained", gkeCluster, gkePool, scalesGCPIn},
-		{"kubectl delete leaves nothing", gkeCluster, gkePool, deletesGCP},
+		{"MachineTypeReplacesEveryMachine", gceCluster, gcePool, anotherMachineType},
+		{"KubectlScaleInOfGroupDrains", gceCluster, gcePool, scalesGCPIn},
+		{"GroupAdoptedWithMachines", gceCluster, gcePool, adoptsGCPGroup},
+		{"NodePoolUpgradedAfterControlPlane", gkeCluster, gkePool, upgradesNodePool},
+		{"KubectlScaleInOfNodePoolDrains", gkeCluster, gkePool, scalesGCPIn},
+		{"KubectlDeleteLeavesNothing", gkeCluster, gkePool, deletesGCP},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(beginOnGCP(w.In(t), part.cluster, part.pool)) }) {
 			return

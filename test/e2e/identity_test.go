@@ -16,8 +16,8 @@ metadata: {name: tenant}
 spec: {secretRef: tenant-keys, allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}
 `
 
-// identityDecides holds that the identity which a cluster names decides who asks the cloud, and that what it rests on reaches
-// the next call: the namespace's labels, the secret, and the secret once it is rotated. No key is in what is said.
+// identityDecides holds that a cluster's identity reference selects the identity for API calls, and that changes to its inputs affect the
+// next call: the namespace's labels, the secret, and a rotated secret. No message has a key.
 func identityDecides(w *world.World) {
 	t := w.T
 	t.Helper()

@@ -18,16 +18,16 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// badInput is something that is wrong with a pool, what the pool says about it, and what puts it right.
+// badInput is an error in a pool, its message, and its correction.
 type badInput struct {
 	name, reason string
 	manifest     string
 	// before is done before the manifest is applied.
 	before func(w *world.World)
-	// says must be found in the messages of the pool's conditions.
+	// says must be part of the messages of the pool's conditions.
 	says string
 	// right puts it right.
 	right func(w *world.World)
@@ -83,14 +83,14 @@ var badInputs = []badInput{
 
 // TestLongWhatGoesWrong has one world in which much is wrong.
 func TestLongWhatGoesWrong(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir())
 	w.Ready("capa-mp-0", 2)
-	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.In(t)) })
-	t.Run("a refusal of the cloud comes before what waits for it", func(t *testing.T) { refusalComesFirst(w.In(t)) })
-	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.In(t)) })
-	t.Run("the identity of a cluster decides who asks", func(t *testing.T) { identityDecides(w.In(t)) })
+	t.Run("ConsoleShowsExpiredToken", func(t *testing.T) { expiredToken(w.In(t)) })
+	t.Run("CloudErrorReportedBeforeDependents", func(t *testing.T) { refusalComesFirst(w.In(t)) })
+	t.Run("BadInputReportedAndRecovers", func(t *testing.T) { badInputRecovers(w.In(t)) })
+	t.Run("ClusterIdentityUsedForCalls", func(t *testing.T) { identityDecides(w.In(t)) })
 }
 
 // refusalComesFirst holds that both objects of a new pool report, in the cloud's words, why it is not created, and not that it is being
@@ -118,8 +118,8 @@ func refusalComesFirst(w *world.World) {
 	w.Kubectl("delete", "machinepool/refused", "--timeout", world.WaitLimit.String())
 }
 
-// badInputRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is created meanwhile,
-// and that putting it right is enough.
+// badInputRecovers holds that the object reports an error with the name of the field, that nothing is created meanwhile, and that a
+// correction suffices.
 func badInputRecovers(w *world.World) {
 	t := w.T
 	t.Helper()

@@ -17,13 +17,13 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// TestLongSeed003 brings the older published manifest, unchanged and without its cluster: the world makes the cluster, the
-// pool says exactly that its version is too old, and runs once it is not.
+// TestLongSeed003 applies the older published manifest, unchanged and without its cluster: the world creates the cluster, the pool reports
+// exactly that its version is too old, and runs once it is not.
 func TestLongSeed003(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "-f", "../compat/testdata/seed-003.yaml")
 	w.Eventually("the pool to say that its version is too old", func() error {
@@ -48,8 +48,8 @@ func TestLongSeed003(t *testing.T) {
 // bootstrapToken finds a bootstrap token in bootstrap data.
 var bootstrapToken = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
 
-// expiredToken has a machine start with a token that the cluster does not know any more: it runs, never
-// joins, and its console, read through the cloud, says why, without giving away the token.
+// expiredToken has a machine start with an expired token: it runs, never joins, and its console, read through the cloud, shows why without
+// the token.
 func expiredToken(w *world.World) {
 	w.T.Helper()
 	const expired = "abcdef.0123456789abcdef"
@@ -91,7 +91,7 @@ func consoleOf(a account.Account, id string) string {
 	return string(text)
 }
 
-// launchTemplateData is what an instance of the good pool was launched from, in little.
+// launchTemplateData returns the main fields of the launch template data of the good pool.
 func launchTemplateData(ctx context.Context, w *world.World, cloud account.Account) *ec2types.RequestLaunchTemplateData {
 	w.T.Helper()
 	groups, err := cloud.Scaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{})

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -50,9 +51,9 @@ func TestKubectlKeepsExitCodes(t *testing.T) {
 func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
 	t.Parallel()
 	world.NeedsBinary(t)
-	asked, release := make(chan struct{}, 16), make(chan struct{})
+	requests, release := make(chan struct{}, 16), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
+		requests <- struct{}{}
 		<-release
 	}))
 	defer server.Close()
@@ -65,7 +66,7 @@ func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
-	case <-asked:
+	case <-requests:
 	case err := <-ended:
 		t.Fatalf("want it to ask the server, it ended: %v", err)
 	}
@@ -81,5 +82,38 @@ func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		_ = cmd.Process.Kill()
 		t.Error("want it ended by the first signal, it went on")
+	}
+}
+
+// watchTree has "muster tree --watch" follow the built-in pool while do changes it, until a line holds want, and ends it as Ctrl-C does.
+func watchTree(w *world.World, want string, do func()) {
+	w.T.Helper()
+	cmd := exec.CommandContext(w.T.Context(), world.Binary, "tree", "mp/capa-mp-0", "--watch")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	limit := time.AfterFunc(2*world.WaitLimit, func() { _ = cmd.Process.Kill() })
+	defer limit.Stop()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "OBJECT ") {
+		w.T.Errorf("want the tree as it is at first, got %q", lines.Text())
+	}
+	do()
+	found := false
+	for lines.Scan() {
+		if !found && strings.Contains(lines.Text(), want) {
+			found = true
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				w.T.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || !found {
+		w.T.Errorf("want a line with %q from muster tree --watch, and a clean end, got found: %t, %v", want, found, err)
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// The calls to the cloud that one pool of two may cost, everything included: what is asked before, what is asked to see it
-// through, and what is written. While something moves the group is looked at every 0.8 s, in a call that the pools of an account share;
-// a lone pool shares it with none.
+// The calls to the cloud that one pool of two may cost, including those before it, those that follow its progress, and the writes. While a
+// group is changing it is read every 0.8 s, in a call that the pools of an account share; a single pool has it for itself.
 const (
 	mostCallsToCreate = 24
 	mostCallsToScale  = 14
@@ -34,7 +33,7 @@ func TestLifeOfAPool(t *testing.T) {
 	cloud := account.Of(w)
 	w.Costs("create", mostCallsToCreate)
 
-	t.Run("kubectl get shows it", func(t *testing.T) {
+	t.Run("KubectlGet", func(t *testing.T) {
 		w := w.In(t)
 		got := w.Kubectl("get", "machinepool,awsmachinepool", "-A")
 		for _, want := range []string{
@@ -47,7 +46,7 @@ func TestLifeOfAPool(t *testing.T) {
 			}
 		}
 	})
-	t.Run("kubectl describe tells its conditions and events", func(t *testing.T) {
+	t.Run("KubectlDescribeShowsConditionsAndEvents", func(t *testing.T) {
 		w := w.In(t)
 		got := w.Kubectl("describe", "machinepool/capa-mp-0") + w.Kubectl("describe", "awsmachinepool/capa-mp-0")
 		for _, want := range []string{"Conditions:", "BootstrapConfigReady", "InfrastructureReady", "Events:", "GroupCreated",
@@ -57,19 +56,21 @@ func TestLifeOfAPool(t *testing.T) {
 			}
 		}
 	})
-	t.Run("its conditions at rest are those that are written down", func(t *testing.T) { conditionsAtRest(w.In(t)) })
-	t.Run("at rest nothing is written", func(t *testing.T) { restsAfterRestart(w.In(t)) })
-	t.Run("muster plan names the machines that an edit replaces, and these go", func(t *testing.T) { planThenApply(w.In(t)) })
-	t.Run("kubectl scale brings five nodes", func(t *testing.T) {
+	t.Run("ConditionsAtRestMatchGolden", func(t *testing.T) { conditionsAtRest(w.In(t)) })
+	t.Run("NoWritesAtRest", func(t *testing.T) { restsAfterRestart(w.In(t)) })
+	t.Run("PlannedMachinesReplaced", func(t *testing.T) { planThenApply(w.In(t)) })
+	t.Run("KubectlScaleOut", func(t *testing.T) {
 		w := w.In(t)
 		w.ForgetCalls()
-		w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=5")
-		w.Ready("capa-mp-0", 5)
+		watchTree(w, " 5/5", func() {
+			w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=5")
+			w.Ready("capa-mp-0", 5)
+		})
 		w.Costs("scale up by three", mostCallsToScale)
 		account.Nodes(w, 5)
 	})
-	t.Run("and takes away as many, as their budget allows", func(t *testing.T) { scalesPoolDown(w.In(t)) })
-	t.Run("kubectl delete leaves nothing", func(t *testing.T) {
+	t.Run("KubectlScaleInKeepsBudget", func(t *testing.T) { scalesPoolDown(w.In(t)) })
+	t.Run("KubectlDeleteLeavesNothing", func(t *testing.T) {
 		w := w.In(t)
 		w.ForgetCalls()
 		w.Kubectl("delete", "machinepool/capa-mp-0", "--timeout", world.WaitLimit.String())
@@ -84,7 +85,7 @@ func TestLifeOfAPool(t *testing.T) {
 	})
 }
 
-// updateGolden writes golden files anew.
+// updateGolden rewrites golden files.
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
 // conditionsAtRest holds every condition of a pool at rest, with its reason and message: people and tools read them.
@@ -109,7 +110,7 @@ func conditionsAtRest(w *world.World) {
 	})
 }
 
-// sortedConditions are a pool's conditions, each object's in order, without IDs.
+// sortedConditions returns a pool's conditions, each object's in order, without IDs.
 func sortedConditions(w *world.World, pool string) string {
 	w.T.Helper()
 	lines := strings.Split(strings.TrimSpace(w.Conditions(pool)), "\n")
@@ -179,8 +180,8 @@ func scalesPoolDown(w *world.World) {
 	}
 }
 
-// restsAfterRestart holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: one read of
-// each kind (the group, its hooks, its last refresh, its instances, the launch template, the template's versions), and no write.
+// restsAfterRestart holds that restarted controllers with empty caches find a pool at rest and leave it alone: one read of each kind (the
+// group, its hooks, its last refresh, its instances, the launch template, the template's versions), and no write.
 func restsAfterRestart(w *world.World) {
 	w.T.Helper()
 	const mostReads = 6

@@ -33,8 +33,8 @@ func runPlan(w *world.World, stdin string, args ...string) (stdout, stderr strin
 	// Whatever account the environment names is not the one that a world's pools are in.
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other",
 		"AWS_SECRET_ACCESS_KEY=else")
-	var out, told bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &told
+	var out, output bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &output
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -43,7 +43,7 @@ func runPlan(w *world.World, stdin string, args ...string) (stdout, stderr strin
 	case err != nil:
 		w.T.Fatalf("muster plan %v: %v", args, err)
 	}
-	return out.String(), told.String(), code
+	return out.String(), output.String(), code
 }
 
 const planFile = `
@@ -58,27 +58,27 @@ spec:
   strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}
 `
 
-// planThenApply plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
-// that the plan named.
+// planThenApply plans a file against a running world, checks that the world is unchanged, applies the file, and checks that exactly the
+// planned machines are removed.
 func planThenApply(w *world.World) {
 	t := w.T
 	before := w.Read("{.items[*].metadata.generation} {.items[*].spec}", "machinepool,awsmachinepool")
 
-	if out, told, code := runPlan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 ||
+	if out, output, code := runPlan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 ||
 		!strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
-		t.Errorf("want nothing to do, got %d\n%s%s", code, out, told)
+		t.Errorf("want nothing to do, got %d\n%s%s", code, out, output)
 	}
-	if _, told, code := runPlan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 ||
-		!strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
-		t.Errorf("want an unknown field refused, got %d\n%s", code, told)
+	if _, output, code := runPlan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 ||
+		!strings.Contains(output, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
+		t.Errorf("want an unknown field refused, got %d\n%s", code, output)
 	}
-	if _, told, code := runPlan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 ||
-		!strings.Contains(told, "minSize must not be above maxSize") {
-		t.Errorf("want the API server's own words, got %d\n%s", code, told)
+	if _, output, code := runPlan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 ||
+		!strings.Contains(output, "minSize must not be above maxSize") {
+		t.Errorf("want the API server's own words, got %d\n%s", code, output)
 	}
-	out, told, code := runPlan(w, planFile, "-f", "-", "-o", "json", "--exit-code")
+	out, output, code := runPlan(w, planFile, "-f", "-", "-o", "json", "--exit-code")
 	if code != 2 {
-		t.Fatalf("want exit code 2, got %d\n%s%s", code, out, told)
+		t.Fatalf("want exit code 2, got %d\n%s%s", code, out, output)
 	}
 	var p planOutput
 	if err := json.Unmarshal([]byte(out), &p); err != nil || len(p.Plans) != 1 {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// TestUntilReady is the first thing that anybody types: a world of its own that comes up, is ready, and leaves nothing.
+// TestUntilReady runs the first command of every user: a world starts, becomes ready, and leaves nothing behind.
 func TestUntilReady(t *testing.T) {
 	t.Parallel()
 	untilReady(t, nil, `(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `)
@@ -24,7 +24,7 @@ func TestUntilReady(t *testing.T) {
 
 // TestLongUntilReady is TestUntilReady with all clouds.
 func TestLongUntilReady(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	untilReady(t, []string{"--clouds", "aws,azure,gcp"}, `(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
 		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `,
@@ -59,7 +59,7 @@ func untilReady(t *testing.T, args []string, wants ...string) {
 	}
 }
 
-// processesWith lists the processes whose environment holds a text, where the system tells (Linux).
+// processesWith lists the processes whose environment contains a text, if the system shows it (Linux).
 func processesWith(t *testing.T, mark string) []string {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -76,7 +76,7 @@ func processesWith(t *testing.T, mark string) []string {
 	return found
 }
 
-// TestUpRefuses holds what "muster up" says before it starts anything.
+// TestUpRefuses holds the errors of "muster up" that come before it starts anything.
 func TestUpRefuses(t *testing.T) {
 	t.Parallel()
 	world.NeedsBinary(t)

@@ -24,7 +24,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // The pool of the rollouts' guide, and how many of its machines may be missing, as its manifest has it.
@@ -37,10 +37,11 @@ const (
 // rolloutReplicas are fewer than the guide has, so that the test is short.
 var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestLongRollouts rolls")
 
-// rolloutMachines is how many machines have a Machine: fewer, for cluster-api looks at each drain every twenty seconds.
+// rolloutMachines is the number of machines that have a Machine. It is small because Cluster API checks each drain only every twenty
+// seconds.
 const rolloutMachines = 2
 
-// rolloutPart is one kind of reason for which machines go.
+// rolloutPart is one kind of cause for replacing machines.
 type rolloutPart struct {
 	name string
 	run  func(r *rollouts)
@@ -48,24 +49,24 @@ type rolloutPart struct {
 
 // TestLongRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
 func TestLongRollouts(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	runRollouts(t, *rolloutReplicas,
-		rolloutPart{"a new image replaces every machine once, in waves", replacesForImage},
-		rolloutPart{"a paused rollout replaces no machine, and a restart replaces all machines, whatever is killed meanwhile", restartsNow},
-		rolloutPart{"an unhealthy machine is drained before it is replaced", replacesUnhealthy},
-		rolloutPart{"a scale-in takes the marked machine", removesMarked},
-		rolloutPart{"the group's own refresh replaces every machine", refreshesGroup},
+		rolloutPart{"ImageReplacesEveryMachineInWaves", replacesForImage},
+		rolloutPart{"PausedRolloutThenRestart", restartsNow},
+		rolloutPart{"UnhealthyMachineDrainedAndReplaced", replacesUnhealthy},
+		rolloutPart{"ScaleInRemovesMarkedMachine", removesMarked},
+		rolloutPart{"RefreshReplacesEveryMachine", refreshesGroup},
 	)
 }
 
 // TestLongMachines is the same with a Machine for every machine.
 func TestLongMachines(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	runRollouts(t, rolloutMachines,
-		rolloutPart{"a Machine that is deleted takes its machine with it, drained, and another comes", deletesMachine},
-		rolloutPart{"a rollout of machines that have Machines goes through these", rollsMachines},
+		rolloutPart{"DeletedMachineDrainedAndReplaced", deletesMachine},
+		rolloutPart{"RolloutDeletesMachines", rollsMachines},
 	)
 }
 
@@ -93,11 +94,11 @@ func runRollouts(t *testing.T, replicas int, parts ...rolloutPart) {
 type rollouts struct {
 	*world.World
 	*world.Witness
-	// replicas is how many machines the pool wants.
+	// replicas is the pool's number of replicas.
 	replicas int
 }
 
-// surge is how many machines more than wanted may exist: a quarter, rounded up.
+// surge returns how many machines above replicas may exist: a quarter, rounded up.
 func (r *rollouts) surge() int { return (r.replicas + 3) / 4 }
 
 func (r *rollouts) in(t *testing.T) *rollouts {
@@ -110,10 +111,9 @@ type rolloutChange struct {
 	// do begins it; until reports whether it has ended.
 	do    func()
 	until func() error
-	// made and gone are how many machines are launched and taken away.
+	// made and gone are the numbers of machines that are launched and removed.
 	made, gone int
-	// lowest is the least number of nodes that serve at a time, most the greatest number of machines that exist and are not on
-	// their way out.
+	// lowest is the least number of Nodes that serve at a time, most the largest number of machines that exist and are not on their way out.
 	lowest, most int
 }
 
@@ -171,7 +171,7 @@ func (r *rollouts) launches() int {
 	return n
 }
 
-// members are the machines of the account's groups that are not on their way out; none while the cloud is away.
+// members returns the machines of the account's groups that are not on their way out; none while the cloud is away.
 func (r *rollouts) members() int {
 	r.T.Helper()
 	var account simaws.State
@@ -189,7 +189,7 @@ func (r *rollouts) members() int {
 	return n
 }
 
-// nodeNames are the nodes that exist.
+// nodeNames returns the nodes that exist.
 func (r *rollouts) nodeNames() []string {
 	r.T.Helper()
 	return strings.Fields(r.ReadFrom(rolloutCluster, "{.items[*].metadata.name}", "nodes"))
@@ -218,7 +218,7 @@ func (r *rollouts) atRest(replicas int) error {
 	return nil
 }
 
-// happened holds that an event says something. Events are sent a while after what they report.
+// happened waits for an event, since events are sent a while after their cause.
 func (r *rollouts) happened(reason, message string) {
 	r.T.Helper()
 	r.Eventually(fmt.Sprintf("an event %s that says %s", reason, message), func() error {
@@ -230,7 +230,7 @@ func (r *rollouts) happened(reason, message string) {
 	})
 }
 
-// anotherImage is one that the pool's machines were not made from, and that fits its Kubernetes version.
+// anotherImage returns an image that the pool's machines do not have, for its Kubernetes version.
 func (r *rollouts) anotherImage() string {
 	r.T.Helper()
 	c := account.Of(r.World)
@@ -308,7 +308,7 @@ func restartsNow(r *rollouts) {
 	r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now-")
 }
 
-// instanceOf is the instance behind a node.
+// instanceOf returns the instance behind a node.
 func (r *rollouts) instanceOf(node string) string {
 	r.T.Helper()
 	id := r.ReadFrom(rolloutCluster, "{.spec.providerID}", "node", node)
@@ -375,8 +375,8 @@ func removesMarked(r *rollouts) {
 	r.Ready(rolloutPool, r.replicas)
 }
 
-// refreshesGroup asks for the group's own refresh: what is stale then is the group's own matter, and drained all the same. The group
-// counts a machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
+// refreshesGroup requests the group's own refresh. The group then replaces stale instances itself, with a drain of each all the same. It
+// considers a machine healthy after its warmup, whether it has joined or not, and never one that Muster's hook holds.
 func refreshesGroup(r *rollouts) {
 	const healthy = 75 // percent
 	before := r.nodeNames()
@@ -391,7 +391,7 @@ func refreshesGroup(r *rollouts) {
 	r.happened("ProviderRolloutStarted", `Started rollout of the Auto Scaling group to lt-\w+:\d+`)
 }
 
-// machines are the names of the pool's Machines by the names of their nodes.
+// machines returns the names of the pool's Machines by the names of their nodes.
 func (r *rollouts) machines() map[string]string {
 	r.T.Helper()
 	const path = `{range .items[*]}{.status.nodeRef.name} {.metadata.name}{"\n"}{end}`

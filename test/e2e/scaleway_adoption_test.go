@@ -90,7 +90,7 @@ func kapsuleOf(l *kapsuleLife) kapsuleAPI {
 	return kapsuleAPI{l, k8s.NewAPI(client)}
 }
 
-// clusters are those that exist.
+// clusters returns the existing clusters.
 func (k kapsuleAPI) clusters() []*k8s.Cluster {
 	k.T.Helper()
 	list, err := k.api.ListClusters(&k8s.ListClustersRequest{})
@@ -111,7 +111,7 @@ func (k kapsuleAPI) makesPool(cluster string) {
 	}
 }
 
-// tags are those of their pool.
+// tags returns the tags of the other provider's pool.
 func (k kapsuleAPI) tags(cluster string) []string {
 	k.T.Helper()
 	list, err := k.api.ListPools(&k8s.ListPoolsRequest{ClusterID: cluster})

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -26,18 +26,18 @@ type kapsuleLife struct {
 // TestLongLifeOnScaleway goes through the life of a pool of Kapsule beneath a Deployment with a budget, and adopts one of the existing
 // provider.
 func TestLongLifeOnScaleway(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "scaleway", "--pools", kapsulePool, "--speed", "20")
 	for _, part := range []struct {
 		name string
 		run  func(l *kapsuleLife)
 	}{
-		{"labels and taints change in place", changesLabels},
-		{"kubectl scale adds a node, and removes the marked one, drained", scalesKapsule},
-		{"a pool of the existing provider is adopted with its nodes, by its own object alone", adoptsKapsulePool},
-		{"Kapsule upgrades the pool once its control plane is upgraded", upgradesKapsulePool},
-		{"kubectl delete leaves nothing", deletesKapsule},
+		{"LabelsAndTaintsChangeInPlace", changesLabels},
+		{"KubectlScaleRemovesMarkedNode", scalesKapsule},
+		{"PoolAdoptedWithNodes", adoptsKapsulePool},
+		{"PoolUpgradedAfterControlPlane", upgradesKapsulePool},
+		{"KubectlDeleteLeavesNothing", deletesKapsule},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(beginOnScaleway(w.In(t))) }) {
 			return

@@ -39,7 +39,7 @@ func TestSimAlone(t *testing.T) {
 	}
 }
 
-// anyImage is one that can be launched.
+// anyImage returns the ID of an image that can be launched.
 func anyImage(t *testing.T, cloud account.Account) string {
 	t.Helper()
 	images, err := cloud.EC2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Owners: []string{"819546954734"}})

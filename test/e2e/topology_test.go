@@ -10,24 +10,23 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/e2e/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
-	// topologySpeed is how much faster than life this world is.
+	// topologySpeed is the speed of this world.
 	topologySpeed = "40"
-	// topologyQuietFor is how long no client may write anything: several passes of every controller that looks by itself.
+	// topologyQuietFor is the time without any write that counts as rest. It covers several passes of every controller with a timer.
 	topologyQuietFor = 10 * time.Second
 )
 
-// topologyKinds are the kinds of which the topology controller, cluster-api's other controllers and Muster write objects for a Cluster
-// of a class.
+// topologyKinds lists the kinds that the topology controller, Cluster API's other controllers and Muster write for a Cluster with a class.
 const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmconfig,localcontrolplane,awscluster,awsmachinepooltemplate," +
 	"kubeadmconfigtemplate"
 
 // TestLongTopology has cluster-api's topology controller make the pools of a Cluster from a ClusterClass, and change and delete them.
 func TestLongTopology(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates",
 		"ClusterTopology=true", "--speed", topologySpeed)
@@ -36,11 +35,11 @@ func TestLongTopology(t *testing.T) {
 		name string
 		run  func(*topologyWorld)
 	}{
-		{"the pools of the class come up, each as its variables have it", topologyUp},
-		{"then nothing is written any more", topologyRests},
-		{"a template stays as it is, and the class goes on to another", topologyTemplate},
-		{"replicas and version of the topology reach the pools, the control plane first", topologyUpgrade},
-		{"a pool that leaves the topology is drained, and the other left alone", topologyLeaves},
+		{"PoolsMatchVariables", topologyUp},
+		{"NoWritesAtRest", topologyRests},
+		{"ClassChangesTemplate", topologyTemplate},
+		{"ControlPlaneUpgradedBeforePools", topologyUpgrade},
+		{"RemovedPoolDrained", topologyLeaves},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(c.in(t)) }) {
 			return
@@ -133,14 +132,14 @@ func topologyUp(c *topologyWorld) {
 	c.reconciled()
 }
 
-// versions are the resource versions of everything that belongs to the Cluster.
+// versions returns the resource versions of everything that belongs to the Cluster.
 func (c *topologyWorld) versions() string {
 	c.T.Helper()
 	return c.Read(`{range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`, topologyKinds)
 }
 
-// topologyRests waits for topologyQuietFor without a write. Machines are Ready some seconds before the last controller has seen it, the
-// more so beside other work.
+// topologyRests waits for topologyQuietFor without a write. Machines are Ready some seconds before the last controller has seen it, and
+// later on a busy machine.
 func topologyRests(c *topologyWorld) {
 	c.Eventually(fmt.Sprintf("%v without a write", topologyQuietFor), func() error {
 		before := c.versions()
@@ -197,7 +196,7 @@ spec:
 func topologyUpgrade(c *topologyWorld) {
 	c.topology(`[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":3},{"op":"replace","path":"/spec/topology/version","value":"v1.34.1"}]`)
 	c.Eventually("the pools to go on to the version of the control plane", func() error {
-		// What is read first is what must come later.
+		// The pools are read first. So the control plane, read second, must have the new version already.
 		pools := c.Read("{.items[*].spec.template.spec.version}", "machinepool")
 		controlPlane := c.Read("{.items[*].status.version}", "localcontrolplane")
 		if strings.Contains(pools, "v1.34.1") && controlPlane != "v1.34.1" {

@@ -23,13 +23,13 @@ import (
 const (
 	// upgradeFrom names the environment variable with the revision that is upgraded from, in the place of the last release.
 	upgradeFrom = "UPGRADE_FROM"
-	// upgradeSpeed is how much faster than life the world is.
+	// upgradeSpeed is the speed of the world.
 	upgradeSpeed = "20"
-	// fleetQuietFor is how long nothing may be written before a fleet is at rest: several passes of every controller.
+	// fleetQuietFor is the time without any write after which a fleet is at rest: several passes of every controller.
 	fleetQuietFor = 10 * time.Second
 )
 
-// fleet are the pools of the world, one of every kind and mode, by the cluster that they are in.
+// fleet lists the pools of the world, one of every kind and mode, with their cluster.
 var fleet = []struct{ object, pool, cluster string }{
 	{"awsmachinepool/capa-mp-0", "capa-mp-0", "capa"},
 	{"awsmanagedmachinepool/eks-mmp-0", "eks-mmp-0", "eks"},
@@ -124,7 +124,7 @@ func fleetReady(w *world.World) {
 	}
 }
 
-// fleetCalls are what both clouds were asked.
+// fleetCalls returns the calls to both clouds.
 func fleetCalls(w *world.World) []world.Calls {
 	w.T.Helper()
 	var all []world.Calls
@@ -160,8 +160,8 @@ func fleetQuiet(w *world.World) {
 	})
 }
 
-// fleetState is what an upgrade must not change: nodes with their UIDs, and generation, annotations and UIDs of every object. What an
-// object remembers of look-ups is left out; fleetLookups has it.
+// fleetState returns what an upgrade must not change: Nodes with their UIDs, and generation, annotations and UID of every object. The
+// annotation with stored look-ups is excluded; fleetLookups covers it.
 func fleetState(w *world.World) []string {
 	w.T.Helper()
 	var state []string
@@ -182,7 +182,7 @@ func fleetState(w *world.World) []string {
 	return state
 }
 
-// fleetLookups are the look-ups that the objects remember, by object and key. A release may remember more of them, but not others.
+// fleetLookups returns the look-ups that the objects remember, by object and key. A release may remember more of them, but not others.
 func fleetLookups(w *world.World) map[string]string {
 	w.T.Helper()
 	all := map[string]string{}
@@ -202,7 +202,7 @@ func fleetLookups(w *world.World) map[string]string {
 	return all
 }
 
-// fleetObject is what an upgrade must not change of an object.
+// fleetObject holds the fields of an object that an upgrade must not change.
 type fleetObject struct {
 	Kind     string
 	Metadata struct {

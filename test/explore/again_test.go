@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// TestAppliedAgain has a user lose the management cluster and apply the objects of a running pool again as they stand in Git. No second
-// group comes, and once the user has run the command that a condition tells, the pool is as before: no machine is removed or replaced.
+// TestAppliedAgain has a user lose the management cluster and apply the objects of a running pool again from Git. No second group is
+// created, and once the user has run the command in a condition, the pool is as before: no machine is removed or replaced.
 func TestAppliedAgain(t *testing.T) {
 	for _, s := range all.Golden() {
 		if s.Name != "create" && !strings.HasSuffix(s.Name, ": create") {

@@ -1,6 +1,6 @@
 // Package explore plays thousands of seeded scenarios, and golden ones with an end of the manager at every effect, in the worlds of package
-// world, of each of the kinds of pools in kinds, and has every write watched by the oracles of package oracle. docs/exploration.md tells
-// how to run it and how to replay a failure:
+// world, for each kind of pool in kinds. The oracles of package oracle check every write. docs/exploration.md describes how to run it and
+// how to replay a failure:
 //
 //	go test ./test/explore -run Replay -v -seed 123
 //

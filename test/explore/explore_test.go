@@ -16,8 +16,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/garbage"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 var (
@@ -42,7 +41,7 @@ func TestMain(m *testing.M) {
 	if *first == 0 {
 		*first, rotates = commitSeed(), true
 	}
-	garbage.Allow(garbage.Worlds)
+	testrun.AllowGarbage(testrun.GarbageOfWorlds)
 	code := m.Run()
 	if total.scenarios > 0 {
 		if err := total.write(*output); err != nil {
@@ -54,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// commitSeed returns a seed that follows from the commit that is checked out, and 1 where there is no repository.
+// commitSeed returns a seed that follows from the checked-out commit, and 1 without a repository.
 func commitSeed() uint64 {
 	out, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
 	if err != nil {
@@ -67,7 +66,7 @@ func commitSeed() uint64 {
 	return seed
 }
 
-// workers is how many scenarios may run at once; the test binary's own limit on parallel tests bounds it by the cores.
+// workers bounds the number of concurrent scenarios. The parallel limit of the test binary bounds it further by the number of cores.
 const workers = 16
 
 func TestExplore(t *testing.T) {
@@ -127,11 +126,11 @@ func TestExploreKindsWithoutSeeds(t *testing.T) {
 	}
 }
 
-// longScenarios is how many the long test plays, behind those of TestExplore: what one commit plays is not what the next one does.
+// longScenarios counts the scenarios of the long test. Their seeds follow those of TestExplore, so no scenario is played by both.
 const longScenarios = 300
 
 func TestLongExplore(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	exploreAll(t, seedsFrom(*first+uint64(*scenarios), longScenarios))
 }
 
@@ -153,7 +152,7 @@ func exploreAll(t *testing.T, seeds []uint64) {
 	}
 }
 
-// draw makes the scenario of a seed, of the kind that is asked for.
+// draw returns the scenario of a seed, of the selected kind.
 func draw(seed uint64) script.Scenario { return drawOf(*kind, seed) }
 
 // drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
@@ -215,7 +214,7 @@ func play(t *testing.T, s script.Scenario, o world.Options) world.Result {
 	return world.Play(t, all.Named(s.Kind.Name), s, o)
 }
 
-// replayLine is the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
+// replayLine returns the command that replays the scenario of a seed; kind is empty where the seed chooses the kind.
 func replayLine(seed uint64, kind string, extras bool) string {
 	line := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
 	if kind != "" {
@@ -230,7 +229,7 @@ func replayLine(seed uint64, kind string, extras bool) string {
 	return line
 }
 
-// upTo is a trace up to its first violation.
+// upTo returns a trace up to its first violation.
 func upTo(trace string) string {
 	if at := strings.Index(trace, "WRONG"); at >= 0 {
 		if line := strings.IndexByte(trace[at:], '\n'); line >= 0 {
@@ -240,7 +239,7 @@ func upTo(trace string) string {
 	return trace
 }
 
-// TestReplay shows one scenario step by step. It does nothing unless it is asked for by name.
+// TestReplay shows one scenario step by step. It runs only if it is selected by name.
 func TestReplay(t *testing.T) {
 	if f := flag.Lookup("test.run"); f == nil || !strings.HasSuffix(f.Value.String(), "Replay") {
 		t.Skip("run it by its name: -run Replay -v -seed N")
@@ -252,7 +251,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// twice is how many scenarios are played twice: of each kind of pool some. With -short it is shortTwice.
+// twice counts the scenarios that are played twice, some for each kind of pool. With -short, shortTwice applies.
 const twice, shortTwice = 10, 1
 
 func TestOneSeedGivesOneTrace(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // variant is a golden scenario with a disturbance.
@@ -49,14 +49,13 @@ func disturbed(t *testing.T, list []variant, want world.Result) {
 // undisturbed plays each golden scenario without a disturbance once for all tests: a function that gives its run, by the scenario's name.
 var undisturbed sync.Map
 
-// run is what a golden scenario does without a disturbance, and what its manager asked the cloud for.
+// run holds the result of a golden scenario without a disturbance, and the permissions that its manager used.
 type run struct {
 	world.Result
-	asked asked
+	used usedPermissions
 }
 
-// clean is the run of a golden scenario without a disturbance. Its manager may do what the permissions of its cloud allow, and that is
-// enough.
+// clean runs a golden scenario without a disturbance, with the permissions that the project documents for the cloud. They have to suffice.
 func clean(t *testing.T, s script.Scenario) run {
 	t.Helper()
 	once, _ := undisturbed.LoadOrStore(s.Name, sync.OnceValue(func() run {
@@ -65,10 +64,10 @@ func clean(t *testing.T, s script.Scenario) run {
 		if len(got.Wrong) == 0 {
 			got.Trace = "" // it is not read any more, and all of them together are large
 		}
-		return run{got, bound.asked()}
+		return run{got, bound.used()}
 	}))
 	got := once.(func() run)()
-	for _, denied := range got.asked.denied {
+	for _, denied := range got.used.denied {
 		t.Errorf("undisturbed: want it allowed by what package permissions prints: %s", denied)
 	}
 	if len(got.Wrong) > 0 {
@@ -113,7 +112,7 @@ func (of turn) plays(at int, inLong bool) bool {
 // the others leave out.
 func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s script.Scenario, clean world.Result)) {
 	for at, s := range all.Golden() {
-		if !of.plays(at, long.In(t)) {
+		if !of.plays(at, testrun.IsLong(t)) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -130,7 +129,7 @@ var (
 		"alone")
 )
 
-// few are the given number of a list, spread over it, beginning at another one for each scenario.
+// few returns the given number of a list, spread over it, beginning at another one for each scenario.
 func few[T any](list []T, n, at int) []T {
 	if *every || n >= len(list) {
 		return list
@@ -142,7 +141,7 @@ func few[T any](list []T, n, at int) []T {
 	return some
 }
 
-// picked are the places of the effects at which a golden scenario is disturbed: of every call that changes the cloud, and of
+// picked returns the places of the effects at which a golden scenario is disturbed: of every call that changes the cloud, and of
 // every kind of write to an API server, of which there are many alike, the given numbers, spread over the scenario.
 // Of the kinds of write only one of so many is looked at in a scenario, in each scenario another.
 func picked(name string, effects []string, ofCall, ofKind, oneOf int) []int {
@@ -173,7 +172,7 @@ func picked(name string, effects []string, ofCall, ofKind, oneOf int) []int {
 
 // TestLongDisturbed disturbs those golden scenarios that the other tests leave out with this commit.
 func TestLongDisturbed(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	if *every || *disturbances > 1 {
 		t.Skip("the other tests leave none out")
 	}
@@ -220,13 +219,13 @@ func meetAtEffects(t *testing.T, at int, s script.Scenario, clean world.Result) 
 	disturbed(t, variants, clean)
 }
 
-// stale is one way in which the manager reads what is old.
+// stale is one way in which the manager reads stale state.
 type stale struct {
 	what  string
 	event script.Event
 }
 
-// staleness are the ways: what is read is from some passes ago, or nothing is heard for a while, and there is only the own clock.
+// staleness lists the ways: reads return the state of some passes ago, or no watch event arrives for a while and only timers run.
 func staleness(s script.Scenario) []stale {
 	var list []stale
 	for _, passes := range []int{0, 5} {

@@ -8,13 +8,14 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// Of ignoredOneOf rules one is played, for each kind of pool another one, and others with the next commit, unless all are asked for.
+// One of ignoredOneOf rules is played, another one for each kind of pool, and others with the next commit, unless all are selected.
 const ignoredOneOf = 16
 
-// A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
+// TestIgnoredChangesComeToRest holds that changes which a cloud accepts and ignores are retried ever more rarely, and that a condition
+// reports them, for every setting.
 func TestIgnoredChangesComeToRest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an hour of virtual time for each rule: left out with -short")
@@ -24,7 +25,7 @@ func TestIgnoredChangesComeToRest(t *testing.T) {
 
 // TestLongIgnoredChangesComeToRest plays as many other rules.
 func TestLongIgnoredChangesComeToRest(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	if *every {
 		t.Skip("the other test plays all rules")
 	}
@@ -50,7 +51,7 @@ func comeToRest(t *testing.T, remainder uint64) {
 		s.Ends = script.Edited + 13*time.Minute
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			found, told := findingsOf(t), 0
+			found, reported := findingsOf(t), 0
 			for n, f := range script.Ignorable(s) {
 				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf != remainder {
 					continue
@@ -59,12 +60,12 @@ func comeToRest(t *testing.T, remainder uint64) {
 				for _, v := range got.Wrong {
 					found.add("%s: %s: %s", f.Name, v.Oracle, v.Text)
 				}
-				if got.Told {
-					told++
+				if got.Reported {
+					reported++
 				}
 			}
 			found.report(t)
-			if *every && told == 0 {
+			if *every && reported == 0 {
 				t.Error("want a rule at least to be reported, got none")
 			}
 		})

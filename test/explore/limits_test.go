@@ -12,19 +12,19 @@ import (
 
 // limits bind the manager of a scenario to what the permissions of its cloud allow.
 type limits struct {
-	// manager is what world.Options take; nil where the simulator knows no permissions, as that of Azure.
+	// manager is the value for Manager of world.Options. It is nil where the simulator enforces no permissions, as that of Azure.
 	manager any
-	// asked gives, after the scenario, what the manager asked for.
-	asked func() asked
+	// used returns the permissions that the manager used in the scenario.
+	used func() usedPermissions
 }
 
-// asked are the permissions that a manager asked for: how often each was allowed, and those that were denied, with how often.
-type asked struct {
+// usedPermissions counts the uses of each permission that the manager was granted, and the denied uses of those that it was not.
+type usedPermissions struct {
 	allowed map[string]int
 	denied  []string
 }
 
-// limitsOf are the limits of a scenario.
+// limitsOf returns the limits of a scenario.
 func limitsOf(t *testing.T, s script.Scenario) limits {
 	t.Helper()
 	switch s.Kind {
@@ -33,5 +33,5 @@ func limitsOf(t *testing.T, s script.Scenario) limits {
 	case instancegroup.Kind.Kind, gkenodepool.Kind.Kind:
 		return gcpLimits(t)
 	}
-	return limits{asked: func() asked { return asked{} }}
+	return limits{used: func() usedPermissions { return usedPermissions{} }}
 }

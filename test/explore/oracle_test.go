@@ -11,7 +11,7 @@ import (
 
 var now = time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// account is a cloud with one group of the pool's of that size, whose members are named.
+// account returns a cloud with one group of the pool's of that size, whose members are named.
 func account(size int, members ...string) oracle.Cloud {
 	g := oracle.Group{Name: "g", Owner: "me", Template: "lt-1", Max: 4, Size: size, Print: "g"}
 	for _, id := range members {
@@ -23,13 +23,13 @@ func account(size int, members ...string) oracle.Cloud {
 	}
 }
 
-// removal is a write that takes b out of a group of three whose nodes are empty, when two are wanted.
+// removal returns a write that takes b out of a group of three whose nodes are empty, when two are wanted.
 func removal(change ...func(*oracle.Write)) oracle.Write {
 	empty := oracle.Node{Joined: true, DrainStarted: now.Add(-time.Minute)}
 	w := oracle.Write{
 		At: now, Call: "Terminate", Before: account(3, "a", "b", "c"), After: account(2, "a", "c"), Named: []string{"b"},
 		Nodes: map[string]oracle.Node{"a": {Joined: true, Pods: 1}, "b": empty, "c": {Joined: true, Pods: 1}}, Unseen: 10 * time.Second,
-		Wanted: oracle.Wanted{Owner: "me", Replicas: 2, Max: 4, DrainTimeout: 10 * time.Minute},
+		Desired: oracle.Desired{Owner: "me", Replicas: 2, Max: 4, DrainTimeout: 10 * time.Minute},
 	}
 	for _, c := range change {
 		c(&w)
@@ -39,17 +39,17 @@ func removal(change ...func(*oracle.Write)) oracle.Write {
 
 func node(n oracle.Node) func(*oracle.Write) { return func(w *oracle.Write) { w.Nodes["b"] = n } }
 
-func wants(n int) func(*oracle.Write) { return func(w *oracle.Write) { w.Wanted.Replicas = n } }
+func wants(n int) func(*oracle.Write) { return func(w *oracle.Write) { w.Desired.Replicas = n } }
 
 func size(n int) func(*oracle.Write) { return func(w *oracle.Write) { w.After.Groups[0].Size = n } }
 
-// replacement is a write that takes b out of a group of that size with three machines, which all serve.
+// replacement returns a write that takes b out of a group of that size with three machines, which all serve.
 func replacement(size int, change ...func(*oracle.Write)) oracle.Write {
 	serves := oracle.Node{Joined: true, Ready: true}
 	w := oracle.Write{
 		Call: "Terminate", Before: account(size, "a", "b", "c"), After: account(size, "a", "c"), Named: []string{"b"},
-		Nodes:  map[string]oracle.Node{"a": serves, "b": serves, "c": serves},
-		Wanted: oracle.Wanted{Owner: "me", Replicas: size, Surge: oracle.Share{N: 1}},
+		Nodes:   map[string]oracle.Node{"a": serves, "b": serves, "c": serves},
+		Desired: oracle.Desired{Owner: "me", Replicas: size, Surge: oracle.Share{N: 1}},
 	}
 	for _, c := range change {
 		c(&w)
@@ -65,10 +65,10 @@ func four(w *oracle.Write) {
 	w.Nodes["d"] = w.Nodes["a"]
 }
 
-// marks has all machines serve, b if told, and a marked.
+// marks returns a change of a write after which all nodes serve, b only if serves is true, and a is marked.
 func marks(serves bool) func(*oracle.Write) {
 	return func(w *oracle.Write) {
-		w.Wanted.Surge = oracle.Share{N: 1}
+		w.Desired.Surge = oracle.Share{N: 1}
 		w.Nodes = map[string]oracle.Node{"a": {Joined: true, Ready: true, Marked: now.Add(-time.Hour)}, "b": {Joined: serves, Ready: serves},
 			"c": {Joined: true, Ready: true}}
 	}
@@ -86,22 +86,22 @@ func draining(since time.Time) func(*oracle.Write) {
 func replacing(since time.Time) func(*oracle.Write) {
 	return func(w *oracle.Write) {
 		draining(since)(w)
-		w.Wanted.Restart = now
+		w.Desired.Restart = now
 	}
 }
 
-// cancelled is a write that ends a rollout by which the cloud drained one of so many machines, after which the size is the given one.
+// cancelled returns a write that ends a rollout by which the cloud drained one of so many machines, after which the size is the given one.
 func cancelled(machines, size int) oracle.Write {
 	members := []string{"a", "b", "c", "d", "e"}[:machines]
 	w := oracle.Write{Before: account(2, members...), After: account(size, members...),
-		Wanted: oracle.Wanted{Owner: "me", Replicas: 1, Surge: oracle.Share{N: 1}}}
+		Desired: oracle.Desired{Owner: "me", Replicas: 1, Surge: oracle.Share{N: 1}}}
 	w.Before.Groups[0].Members[1].Leaving = true
 	return w
 }
 
 // autoscaled has an autoscaler own the group's size, which was another a moment ago.
 func autoscaled(sizes ...int) func(*oracle.Write) {
-	return func(w *oracle.Write) { w.Wanted.External, w.Autoscaled = true, sizes }
+	return func(w *oracle.Write) { w.Desired.External, w.Autoscaled = true, sizes }
 }
 
 // shrinks makes the cloud one that replaces no machine by itself. What the group launches is the present content.
@@ -113,25 +113,25 @@ func shrinks(w *oracle.Write) {
 			c.Groups[0].Members[k].Content = "new"
 		}
 	}
-	w.Wanted.ByHand = true
+	w.Desired.ReplacedByMuster = true
 }
 
-// tried is a write after which a scale set of one brings three, which it asks for; before it asked for the given number.
+// tried returns a write after which a scale set of one launches its requested three; before, it requested the given number.
 func tried(before int) oracle.Write {
-	w := oracle.Write{Before: account(1), After: account(3), Shrinks: true, Wanted: oracle.Wanted{Owner: "me", External: true}}
-	w.Before.Groups[0].Asked, w.After.Groups[0].Asked = before, 3
+	w := oracle.Write{Before: account(1), After: account(3), Shrinks: true, Desired: oracle.Desired{Owner: "me", External: true}}
+	w.Before.Groups[0].Requested, w.After.Groups[0].Requested = before, 3
 	return w
 }
 
-// surged is a write that ends a rollout of two machines with one beside them, after which the group keeps the given three.
+// surged returns a write that ends a rollout of two machines with one surge machine, after which the group keeps the given three.
 func surged(members ...string) oracle.Write {
 	return oracle.Write{Before: account(2, "a", "b", "c"), After: account(3, members...), Named: []string{}, Shrinks: true,
-		Wanted: oracle.Wanted{Owner: "me", External: true}}
+		Desired: oracle.Desired{Owner: "me", External: true}}
 }
 
-// leastOf is a write where the user wants the autoscaler to keep so many machines at least.
+// leastOf returns a write where the user wants the autoscaler to keep so many machines at least.
 func leastOf(n int, w oracle.Write) oracle.Write {
-	w.Wanted.Replicas, w.Wanted.Min = n, n
+	w.Desired.Replicas, w.Desired.Min = n, n
 	return w
 }
 
@@ -154,7 +154,7 @@ var oracleCases = []struct {
 	{"a drain whose time is up", "undrained", removal(node(oracle.Node{Joined: true, DrainStarted: now.Add(-10 * time.Minute), Pods: 2})),
 		""},
 	{"a drain without a bound", "undrained", removal(node(oracle.Node{Joined: true, DrainStarted: now.Add(-time.Hour), Pods: 2}),
-		func(w *oracle.Write) { w.Wanted.DrainTimeout = 0 }), "2 pods still ran"},
+		func(w *oracle.Write) { w.Desired.DrainTimeout = 0 }), "2 pods still ran"},
 	{"a machine that never joined", "undrained", removal(node(oracle.Node{Pods: 3})), ""},
 	{"another went at the same moment", "undrained",
 		removal(node(oracle.Node{Joined: true}), func(w *oracle.Write) { w.Named = []string{"x"} }), ""},
@@ -166,22 +166,22 @@ var oracleCases = []struct {
 	{"what is wanted may not", "unwanted removal", removal(wants(3)), "left a size of 2, the object wants 3"},
 	{"nor may the size fall without it", "unwanted removal", removal(wants(3), func(w *oracle.Write) { w.Named = []string{} }),
 		"lowered the size from 3 to 2"},
-	{"the autoscaler's matter", "unwanted removal", removal(func(w *oracle.Write) { w.Wanted.External = true }),
+	{"the autoscaler's matter", "unwanted removal", removal(func(w *oracle.Write) { w.Desired.External = true }),
 		"an autoscaler owns the size"},
 	{"the autoscaler's size", "unwanted removal",
-		oracle.Write{Before: account(3), After: account(4), Wanted: oracle.Wanted{Owner: "me", External: true}},
+		oracle.Write{Before: account(3), After: account(4), Desired: oracle.Desired{Owner: "me", External: true}},
 		"changed the size from 3 to 4"},
 	{"bounds that the user changed move the size", "unwanted removal",
-		oracle.Write{Before: account(3), After: bounded(4, 4), Wanted: oracle.Wanted{Owner: "me", External: true}}, ""},
-	{"a whole group", "unwanted removal", oracle.Write{Before: account(0), After: oracle.Cloud{}, Wanted: oracle.Wanted{Owner: "me"}},
+		oracle.Write{Before: account(3), After: bounded(4, 4), Desired: oracle.Desired{Owner: "me", External: true}}, ""},
+	{"a whole group", "unwanted removal", oracle.Write{Before: account(0), After: oracle.Cloud{}, Desired: oracle.Desired{Owner: "me"}},
 		"deleted the group of an object that is not being deleted"},
 	{"a second group", "foreign", oracle.Write{Before: oracle.Cloud{Groups: []oracle.Group{{Name: "theirs"}}},
-		After:  oracle.Cloud{Groups: []oracle.Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
-		Wanted: oracle.Wanted{Owner: "me", Named: "theirs"}}, "created group ours beside theirs"},
+		After:   oracle.Cloud{Groups: []oracle.Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
+		Desired: oracle.Desired{Owner: "me", Named: "theirs"}}, "created group ours beside theirs"},
 	{"a group after the one that is named", "foreign", oracle.Write{After: oracle.Cloud{Groups: []oracle.Group{{Name: "ours", Owner: "me"}}},
-		Wanted: oracle.Wanted{Owner: "me", Named: "theirs"}}, ""},
+		Desired: oracle.Desired{Owner: "me", Named: "theirs"}}, ""},
 	{"a whole group, on purpose", "unwanted removal", oracle.Write{Before: account(0), After: oracle.Cloud{},
-		Wanted: oracle.Wanted{Owner: "me", Deleting: true}}, ""},
+		Desired: oracle.Desired{Owner: "me", Deleting: true}}, ""},
 
 	{"what is too much may go where all that goes lowers the size", "unwanted removal", removal(shrinks), ""},
 	{"of what is wanted none goes there without a cause", "unwanted removal", removal(shrinks, wants(3)),
@@ -191,8 +191,8 @@ var oracleCases = []struct {
 	{"so does what failed", "unwanted removal", removal(shrinks, wants(3),
 		func(w *oracle.Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
 	{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3),
-		func(w *oracle.Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
-	{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *oracle.Write) { w.Wanted.External = true }),
+		func(w *oracle.Write) { w.Desired.DeletionRequested = map[string]bool{"b": true} }), ""},
+	{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *oracle.Write) { w.Desired.External = true }),
 		"from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
 	{"the cloud tries again to bring what it was asked for", "unwanted removal", tried(3), ""},
 	{"a write that asks for more than the autoscaler did", "unwanted removal", tried(2),
@@ -203,11 +203,11 @@ var oracleCases = []struct {
 	{"and none may come with it", "unwanted removal", surged("a", "b", "d"), "from 2 to 3 (0 and 0 of them a surge) although an autoscaler"},
 	{"nor is it a surge", "surge", leastOf(3, tried(2)), ""},
 	{"a surge beside it", "unwanted removal",
-		removal(shrinks, func(w *oracle.Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
+		removal(shrinks, func(w *oracle.Write) { w.Desired.External, w.Before.Groups[0].Surge = true, 1 }), ""},
 
 	{"as many serve as are wanted", "available", replacement(3, four), ""},
 	{"fewer serve than are wanted", "available", replacement(3), "took 1 of those that serve and left 2 of 3, of which 0 may be missing"},
-	{"one may be missing", "available", replacement(3, func(w *oracle.Write) { w.Wanted.Unavailable = oracle.Share{N: 1} }), ""},
+	{"one may be missing", "available", replacement(3, func(w *oracle.Write) { w.Desired.Unavailable = oracle.Share{N: 1} }), ""},
 	{"as many serve as the autoscaler wanted a moment ago", "available", replacement(5, autoscaled(3), four), ""},
 	{"fewer serve than it wanted a moment ago", "available", replacement(5, autoscaled(3)), "left 2 of 3"},
 	{"as many serve as it wants now", "available", replacement(3, autoscaled(5), four), ""},
@@ -225,7 +225,7 @@ var oracleCases = []struct {
 	{"one whose removal with the size began before it", "marked first", removal(marks(true), draining(now.Add(-2*time.Hour))),
 		"removed instance b"},
 	{"one that never joined, while one may be missing", "marked first",
-		removal(marks(false), func(w *oracle.Write) { w.Wanted.Unavailable = oracle.Share{N: 1} }), "removed instance b"},
+		removal(marks(false), func(w *oracle.Write) { w.Desired.Unavailable = oracle.Share{N: 1} }), "removed instance b"},
 	{"one that may still join, while the budget is spent", "marked first",
 		removal(marks(false), func(w *oracle.Write) { w.Before.Groups[0].Members[1].Launched = now.Add(-time.Minute) }),
 		"removed instance b"},
@@ -234,16 +234,16 @@ var oracleCases = []struct {
 	{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},
 	{"those that no reader can see yet", "capacity", removal(size(1), young), ""},
 	{"too much before", "capacity", removal(size(1), func(w *oracle.Write) { w.Before.Groups[0].Size = 2 }), ""},
-	{"all shall go", "capacity", removal(size(1), func(w *oracle.Write) { w.Wanted.Deleting = true }), ""},
+	{"all shall go", "capacity", removal(size(1), func(w *oracle.Write) { w.Desired.Deleting = true }), ""},
 
 	{"one of each", "twice", removal(), ""},
 	{"two groups", "twice", removal(func(w *oracle.Write) { w.After.Groups = append(w.After.Groups, oracle.Group{Name: "h", Owner: "me"}) }),
 		"2 groups and 1 templates"},
 	{"two templates", "twice", removal(func(w *oracle.Write) { w.After.Templates[1].Owner = "me" }), "1 groups and 2 templates"},
 	{"too many instances", "twice", oracle.Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e", "f"),
-		Wanted: oracle.Wanted{Owner: "me", Max: 4}}, "6 instances, at most 4"},
+		Desired: oracle.Desired{Owner: "me", Max: 4}}, "6 instances, at most 4"},
 	{"one more while zones are evened out", "twice", oracle.Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e"),
-		Wanted: oracle.Wanted{Owner: "me", Max: 4}}, ""},
+		Desired: oracle.Desired{Owner: "me", Max: 4}}, ""},
 	{"a size above the maximum", "twice", removal(size(5)), "size is 5, its maximum 4"},
 
 	{"others as they were", "foreign", removal(), ""},
@@ -261,11 +261,11 @@ var oracleCases = []struct {
 	{"another's policy on our role", "foreign", roles(oracle.Role{Name: "r", Owner: "me", Theirs: []string{"a", "b"}},
 		oracle.Role{Name: "r", Owner: "me", Theirs: []string{"a"}}), "detached from role r what others"},
 	{"a group that could never be made", "unwanted removal", oracle.Write{
-		Before: oracle.Cloud{Groups: []oracle.Group{{Owner: "me", Failed: true}}}, After: oracle.Cloud{}, Wanted: oracle.Wanted{Owner: "me"},
+		Before: oracle.Cloud{Groups: []oracle.Group{{Owner: "me", Failed: true}}}, After: oracle.Cloud{}, Desired: oracle.Desired{Owner: "me"},
 	}, ""},
 
 	{"an adoption that is asked for", "foreign", adopting(), ""},
-	{"an adoption that is not", "foreign", adopting(func(w *oracle.Write) { w.Wanted.Adopt = "" }), "changed group theirs"},
+	{"an adoption that is not", "foreign", adopting(func(w *oracle.Write) { w.Desired.Adopt = "" }), "changed group theirs"},
 	{"an adoption that changes more than tags", "foreign", adopting(func(w *oracle.Write) { w.After.Groups[0].Untagged = "x" }),
 		"changed group theirs"},
 	{"an adoption that drops the other provider's tags", "foreign",
@@ -275,7 +275,7 @@ var oracleCases = []struct {
 		"changed group theirs"},
 	{"a group of another owner", "foreign", adopting(func(w *oracle.Write) { w.Before.Groups[0].Owner = "them" }), "changed group theirs"},
 	{"the template of the group", "foreign", adoptingTemplate(), ""},
-	{"the template of a group that is not asked for", "foreign", adoptingTemplate(func(w *oracle.Write) { w.Wanted.Adopt = "other" }),
+	{"the template of a group that is not asked for", "foreign", adoptingTemplate(func(w *oracle.Write) { w.Desired.Adopt = "other" }),
 		"changed launch template lt-1"},
 	{"a template whose versions are changed", "foreign", adoptingTemplate(func(w *oracle.Write) { w.After.Templates[0].Untagged = "x" }),
 		"changed launch template lt-1"},
@@ -283,11 +283,11 @@ var oracleCases = []struct {
 	{"other machines", "adopted", adopting(func(w *oracle.Write) { w.After.Groups[0].Content = "b" }),
 		"launch other machines than it had, which are as the object asks: b instead of a"},
 	{"other machines, which the object asks for", "adopted",
-		adopting(func(w *oracle.Write) { w.After.Groups[0].Content, w.Wanted.Kept = "b", false }), ""},
+		adopting(func(w *oracle.Write) { w.After.Groups[0].Content, w.Desired.Kept = "b", false }), ""},
 	{"a replacement of machines that are as the object asks", "adopted", adopting(func(w *oracle.Write) { w.Rolls = true }),
 		"replaces the machines of group theirs"},
 	{"a template that another's group needs", "adopted", adopting(func(w *oracle.Write) {
-		w.Wanted.Deleting, w.Before.Templates, w.After.Groups = true, []oracle.Template{{ID: "lt-1", Name: "t", Owner: "me"}}, w.Before.Groups
+		w.Desired.Deleting, w.Before.Templates, w.After.Groups = true, []oracle.Template{{ID: "lt-1", Name: "t", Owner: "me"}}, w.Before.Groups
 	}), "deleted launch template t, from which group theirs launches"},
 
 	{"a version that nothing needs", "history", pruning(2), ""},
@@ -303,17 +303,17 @@ var oracleCases = []struct {
 	{"the last one of a content that is kept", "history", pruning(4, func(w *oracle.Write) {
 		w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
 	}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
-	{"the newest of a pool that is being deleted", "history", pruning(6, func(w *oracle.Write) { w.Wanted.Deleting = true }), ""},
+	{"the newest of a pool that is being deleted", "history", pruning(6, func(w *oracle.Write) { w.Desired.Deleting = true }), ""},
 	{"what machines of a pool that is being deleted were launched from", "history",
-		pruning(5, func(w *oracle.Write) { w.Wanted.Deleting = true }),
+		pruning(5, func(w *oracle.Write) { w.Desired.Deleting = true }),
 		"from which machines are launched"},
 	{"an update that waits for budgets", "forced", oracle.Write{Call: "x"}, ""},
-	{"an update that was to be forced", "forced", oracle.Write{Call: "x", Forces: true, Wanted: oracle.Wanted{Force: true}}, ""},
+	{"an update that was to be forced", "forced", oracle.Write{Call: "x", Forces: true, Desired: oracle.Desired{Force: true}}, ""},
 	{"an update that was not", "forced", oracle.Write{Call: "x", Forces: true}, "which the object does not ask for"},
-	{"a change that the description names", "told", renewed("instanceType a -> b"), ""},
-	{"a change that it does not name", "told", renewed("other bootstrap data"),
+	{"a change that the description names", "reported", renewed("instanceType a -> b"), ""},
+	{"a change that it does not name", "reported", renewed("other bootstrap data"),
 		`whose InstanceType differs; its description says "other bootstrap data"`},
-	{"a newest version that some reads do not show", "told", renewed("", func(w *oracle.Write) { w.Wanted.Keep = 0 }), ""},
+	{"a newest version that some reads do not show", "reported", renewed("", func(w *oracle.Write) { w.Desired.Keep = 0 }), ""},
 	{"what another owner's template loses", "history", pruning(6, func(w *oracle.Write) { w.Before.Templates[0].Owner = "them" }), ""},
 }
 
@@ -342,10 +342,10 @@ func of(numbers ...int64) []oracle.Version {
 	return list
 }
 
-// pruning is a write that deletes one of six versions, two contents of which are kept. The group launches from 5.
+// pruning returns a write that deletes one of six versions, two contents of which are kept. The group launches from 5.
 func pruning(version int64, change ...func(*oracle.Write)) oracle.Write {
 	w := removal(func(w *oracle.Write) {
-		w.Call, w.After, w.Named, w.Wanted.Keep = "DeleteLaunchTemplateVersions", account(3, "a", "b", "c"), []string{}, 2
+		w.Call, w.After, w.Named, w.Desired.Keep = "DeleteLaunchTemplateVersions", account(3, "a", "b", "c"), []string{}, 2
 		w.Before.Groups[0].Version = 5
 		w.Before.Groups[0].Members[0].Template, w.Before.Groups[0].Members[0].Version = "lt-1", 5
 		w.Before.Templates[0].Versions = of(6, 5, 4, 3, 2, 1)
@@ -357,7 +357,7 @@ func pruning(version int64, change ...func(*oracle.Write)) oracle.Write {
 	return w
 }
 
-// adopting is a write by which a group of another provider becomes ours.
+// adopting returns a write with which Muster adopts a group of another provider.
 func adopting(change ...func(*oracle.Write)) oracle.Write {
 	group := func(owner string) oracle.Cloud {
 		tags := map[string]string{"team": "a"}
@@ -369,14 +369,14 @@ func adopting(change ...func(*oracle.Write)) oracle.Write {
 			Members: []oracle.Member{{ID: "a", Content: "a"}}}}}
 	}
 	w := oracle.Write{Call: "CreateOrUpdateTags", Before: group(""), After: group("me"),
-		Wanted: oracle.Wanted{Owner: "me", Named: "theirs", Adopt: "theirs", Kept: true}}
+		Desired: oracle.Desired{Owner: "me", Named: "theirs", Adopt: "theirs", Kept: true}}
 	for _, c := range change {
 		c(&w)
 	}
 	return w
 }
 
-// adoptingTemplate is a write by which the launch template of such a group becomes ours.
+// adoptingTemplate returns a write with which Muster adopts the launch template of such a group.
 func adoptingTemplate(change ...func(*oracle.Write)) oracle.Write {
 	return adopting(append([]func(*oracle.Write){func(w *oracle.Write) {
 		w.After = w.Before
@@ -385,11 +385,12 @@ func adoptingTemplate(change ...func(*oracle.Write)) oracle.Write {
 	}}, change...)...)
 }
 
-// renewed is a write that makes a version of another type, with the given description.
+// renewed returns a write that makes a version of another type, with the given description.
 func renewed(says string, change ...func(*oracle.Write)) oracle.Write {
-	w := oracle.Write{Call: "CreateLaunchTemplateVersion", Before: account(1), After: account(1), Wanted: oracle.Wanted{Owner: "me", Keep: 3}}
+	w := oracle.Write{Call: "CreateLaunchTemplateVersion", Before: account(1), After: account(1),
+		Desired: oracle.Desired{Owner: "me", Keep: 3}}
 	w.Before.Templates[0].Versions = []oracle.Version{{Number: 1, Content: `{"InstanceType":"a","ImageId":"x"}`}}
-	w.After.Templates[0].Versions = []oracle.Version{{Number: 2, Content: `{"InstanceType":"b","ImageId":"x"}`, Says: says},
+	w.After.Templates[0].Versions = []oracle.Version{{Number: 2, Content: `{"InstanceType":"b","ImageId":"x"}`, Description: says},
 		w.Before.Templates[0].Versions[0]}
 	for _, c := range change {
 		c(&w)
@@ -397,10 +398,10 @@ func renewed(says string, change ...func(*oracle.Write)) oracle.Write {
 	return w
 }
 
-// roles is a write that changes a role.
+// roles returns a write that changes a role.
 func roles(before, after oracle.Role) oracle.Write {
 	return oracle.Write{Call: "x", Before: oracle.Cloud{Roles: []oracle.Role{before}}, After: oracle.Cloud{Roles: []oracle.Role{after}},
-		Wanted: oracle.Wanted{Owner: "me"}}
+		Desired: oracle.Desired{Owner: "me"}}
 }
 
 func TestOracleOfSpareVersions(t *testing.T) {
@@ -444,9 +445,9 @@ func TestOracleAtRest(t *testing.T) {
 		{"as wanted, and more", "", oracle.AsDesired(map[string]string{"a": "1"}, map[string]string{"a": "1", "b": "2"})},
 		{"something else", `a is "2", the object wants "1"`, oracle.AsDesired(map[string]string{"a": "1"}, map[string]string{"a": "2"})},
 		{"nothing", `a is "", the object wants "1"`, oracle.AsDesired(map[string]string{"a": "1"}, nil)},
-		{"quiet", "", oracle.Quiet([]oracle.Pass{{Said: "x"}, {Said: "x"}})},
-		{"a write", "pass 2 at rest wrote [Update]", oracle.Quiet([]oracle.Pass{{Said: "x"}, {Said: "x", Writes: []string{"Update"}}})},
-		{"other words", "pass 2 at rest said", oracle.Quiet([]oracle.Pass{{Said: "x"}, {Said: "y"}})},
+		{"quiet", "", oracle.Quiet([]oracle.Pass{{Status: "x"}, {Status: "x"}})},
+		{"a write", "pass 2 at rest wrote [Update]", oracle.Quiet([]oracle.Pass{{Status: "x"}, {Status: "x", Writes: []string{"Update"}}})},
+		{"other words", "pass 2 at rest said", oracle.Quiet([]oracle.Pass{{Status: "x"}, {Status: "y"}})},
 		{"nothing left", "",
 			oracle.Left(oracle.Cloud{Groups: []oracle.Group{{Owner: "them"}}, Instances: []oracle.Instance{{Owner: "me", Leaving: true}}}, "me")},
 		{"a group left", "its group g", oracle.Left(oracle.Cloud{Groups: []oracle.Group{{Name: "g", Owner: "me"}}}, "me")},

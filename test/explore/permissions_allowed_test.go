@@ -40,7 +40,7 @@ func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(a)}, nil
 }
 
-// TestRoleAllows holds that what is not allowed never reaches the cloud.
+// TestRoleAllows holds that a denied action never reaches the cloud.
 func TestRoleAllows(t *testing.T) {
 	t.Parallel()
 	role, err := allowed.New(permissions.Options{})
@@ -59,7 +59,7 @@ func TestRoleAllows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := role.Over(answering(200)).RoundTrip(req)
+		got, err := role.Wrap(answering(200)).RoundTrip(req)
 		if err != nil || got.StatusCode != c.status {
 			t.Errorf("%s: want %d, got %+v, %v", c.reason, c.status, got, err)
 		}
@@ -67,10 +67,10 @@ func TestRoleAllows(t *testing.T) {
 			t.Error("want a body that closes")
 		}
 	}
-	if n := role.Asked("Microsoft.Compute/virtualMachineScaleSets/read"); n != 1 {
+	if n := role.Uses("Microsoft.Compute/virtualMachineScaleSets/read"); n != 1 {
 		t.Errorf("want what was sent counted, got %d", n)
 	}
-	if n := role.Asked(strings.ToLower("Microsoft.Compute/virtualMachines/delete")); n != 0 {
+	if n := role.Uses(strings.ToLower("Microsoft.Compute/virtualMachines/delete")); n != 0 {
 		t.Errorf("want what was refused not counted, got %d", n)
 	}
 }

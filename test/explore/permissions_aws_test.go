@@ -25,14 +25,14 @@ import (
 	account "github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/script"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/permissions/bound"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// TestLongScenarios plays the golden scenarios of both kinds of AWS, under the policies of what each needs. Each ends as it does with
-// credentials that may do everything, and every action of the policies is asked for by one of them, or by a contract suite.
+// TestLongScenarios plays the golden scenarios of both kinds of AWS with the policies that each needs. Each has the same end as with full
+// permissions, and every action of the policies is used by one of them, or by a contract suite.
 func TestLongScenarios(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	var mu sync.Mutex
 	used := map[string]int{}
@@ -40,7 +40,7 @@ func TestLongScenarios(t *testing.T) {
 		for _, s := range slices.Concat(asg.Kind.Goldens(), nodegroup.Kind.Goldens(), refreshes()) {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
-				allowed := clean(t, s).asked.allowed
+				allowed := clean(t, s).used.allowed
 				mu.Lock()
 				defer mu.Unlock()
 				for action, n := range allowed {
@@ -77,7 +77,7 @@ func refreshes() []script.Scenario {
 	}
 }
 
-// lookedUp are the actions that a look at a pool asks for whose image EKS publishes.
+// lookedUp returns the actions that a look at a pool asks for whose image EKS publishes.
 func lookedUp(t *testing.T) map[string]int {
 	t.Helper()
 	server, err := simaws.New(simaws.Options{Seed: 1})
@@ -112,22 +112,22 @@ func lookedUp(t *testing.T) map[string]int {
 	return server.Asked().Allowed
 }
 
-// awsLimits are the policies of what the scenario's pool needs.
+// awsLimits returns the policies of what the scenario's pool needs.
 func awsLimits(t *testing.T, s script.Scenario) limits {
 	t.Helper()
 	of, managed := s.Own.(nodegroup.Own)
 	o := permissions.Options{EKS: managed, EKSIAM: of.Roles, NodeRoles: []string{simaws.NodegroupRole}}
-	var beside []string
+	var additional []string
 	if s.Adopted {
-		beside = append(beside, adoptionPolicy(t))
+		additional = append(additional, adoptionPolicy(t))
 	}
 	var server *simaws.Server
 	return limits{
 		manager: account.Credentials(func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
 			server = made
-			return bound.Credentials(context.Background(), made, o, beside...)
+			return bound.Credentials(context.Background(), made, o, additional...)
 		}),
-		asked: func() asked { return asked{server.Asked().Allowed, bound.Denied(server)} },
+		used: func() usedPermissions { return usedPermissions{server.Asked().Allowed, bound.Denied(server)} },
 	}
 }
 
@@ -147,7 +147,7 @@ func adoptionPolicy(t *testing.T) string {
 	return strings.ReplaceAll(policy, "cluster/NAME", "cluster/"+cluster)
 }
 
-// allowed are the actions that the options allow.
+// allowed returns the actions that the options allow.
 func allowed(t *testing.T, o permissions.Options) []string {
 	t.Helper()
 	grants, err := permissions.Grants(o)

@@ -14,14 +14,14 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-// TestLongGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud under the role that package permissions prints.
-// Each ends as it does with credentials that may do everything, and every permission of the role that Muster asks for is asked for by one
-// of them. Without that permission, a condition or an event of this scenario names it.
+// TestLongGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud with the role that package permissions prints. Each
+// has the same end as with full permissions, and every permission of the role that Muster uses is used by one of them. Without that
+// permission, a condition or an event of this scenario names it.
 func TestLongGoogleCloudScenarios(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	t.Parallel()
 	role := gcpRole(t)
 	var mu sync.Mutex
@@ -30,7 +30,7 @@ func TestLongGoogleCloudScenarios(t *testing.T) {
 		for _, s := range slices.Concat(instancegroup.Kind.Goldens(), gkenodepool.Kind.Goldens()) {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
-				allowed := clean(t, s).asked.allowed
+				allowed := clean(t, s).used.allowed
 				mu.Lock()
 				defer mu.Unlock()
 				for permission := range allowed {
@@ -66,7 +66,7 @@ func TestLongGoogleCloudScenarios(t *testing.T) {
 	}
 }
 
-// gcpRole are the permissions of the role.
+// gcpRole returns the permissions of the role.
 func gcpRole(t *testing.T) []string {
 	t.Helper()
 	role, err := permissions.RoleOf(permissions.Options{})
@@ -76,17 +76,17 @@ func gcpRole(t *testing.T) []string {
 	return role.IncludedPermissions
 }
 
-// gcpLimits are the role.
+// gcpLimits returns the role.
 func gcpLimits(t *testing.T) limits {
 	t.Helper()
 	bound := &gcp.Bound{Allowed: gcpRole(t)}
-	return limits{manager: bound, asked: func() asked {
+	return limits{manager: bound, used: func() usedPermissions {
 		got := bound.Cloud.Asked()
 		var denied []string
 		for _, permission := range slices.Sorted(maps.Keys(got.Denied)) {
 			denied = append(denied, fmt.Sprintf("%s (%d times)", permission, got.Denied[permission]))
 		}
-		return asked{got.Granted, denied}
+		return usedPermissions{got.Granted, denied}
 	}}
 }
 
@@ -99,7 +99,7 @@ var forWords = []string{
 	"compute.regionOperations.get", "compute.zoneOperations.get", "container.operations.get", "container.operations.list",
 }
 
-// asksFor are the permissions of the role that Muster itself asks for.
+// asksFor returns the permissions of the role that Muster itself asks for.
 func asksFor(t *testing.T) []string {
 	t.Helper()
 	grants, err := permissions.Grants(permissions.Options{})

@@ -25,7 +25,7 @@ ec2:TerminateInstances eks:CreateNodegroup eks:DescribeNodegroup eks:UpdateNodeg
 eks:TagResource eks:UntagResource ssm:GetParameter iam:GetRole iam:ListAttachedRolePolicies iam:CreateRole iam:DeleteRole iam:TagRole
 iam:AttachRolePolicy iam:DetachRolePolicy iam:CreateServiceLinkedRole iam:PassRole`)
 
-// TestTheirPolicy holds that docs/migrating.md names every action that Muster needs beside that policy, and no other.
+// TestTheirPolicy holds that docs/migrating.md names exactly the actions that Muster needs in addition to that policy.
 func TestTheirPolicy(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/migrating.md")

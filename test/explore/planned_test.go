@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -25,7 +25,7 @@ type lives struct {
 // edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout by Muster.
 var edited = map[string]lives{"asg": {asg.Edit, 15, 30, [2]uint64{5, 6}}, "gke": {gkenodepool.Edit, 6, 10, [2]uint64{2, 2}}}
 
-// seeds are those of the first and the last life that is played.
+// seeds returns the seeds of the first and the last scenario.
 func (l lives) seeds(inLong bool) (first, last uint64) {
 	switch {
 	case inLong:
@@ -39,14 +39,14 @@ func (l lives) seeds(inLong bool) (first, last uint64) {
 	}
 }
 
-// What muster plan says when an edit is made is what then happens, while nothing goes wrong: the very machines that go, how
-// many come, and where it is our hand that replaces them the least number that serve. The most that exist is a bound: a machine
-// that is set aside may be gone before the one in its place is there.
+// TestPlannedIsWhatHappens holds the forecast of "muster plan" against the effect of an edit while no fault occurs: which machines go, how
+// many are launched and, if Muster replaces them itself, the least number that serve. The largest number that exist is an upper bound,
+// since a machine in standby can be gone before its replacement exists.
 func TestPlannedIsWhatHappens(t *testing.T) { comeAsPlanned(t) }
 
 // TestLongPlannedIsWhatHappens plays more of the lives.
 func TestLongPlannedIsWhatHappens(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	comeAsPlanned(t)
 }
 
@@ -56,7 +56,7 @@ func comeAsPlanned(t *testing.T) {
 	for kind, of := range edited {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			first, last := of.seeds(long.In(t))
+			first, last := of.seeds(testrun.IsLong(t))
 			replaced, n := 0, last+1-first
 			for seed := first; seed <= last; seed++ {
 				replaced += len(comesAsPlanned(t, seed, of.draw(seed)).Left)
@@ -90,7 +90,7 @@ func comesAsPlanned(t *testing.T, seed uint64, s script.Scenario) record.Happene
 	return is
 }
 
-// going are the machines that a plan says will go.
+// going lists the machines that a plan removes.
 func going(c plan.Forecast) []string {
 	var list []string
 	for _, w := range c.Waves {
@@ -101,7 +101,7 @@ func going(c plan.Forecast) []string {
 	return list
 }
 
-// coming is how many machines a plan says will come.
+// coming counts the machines that a forecast adds.
 func coming(c plan.Forecast) int {
 	n := len(c.Rolled) + c.Added
 	for _, w := range c.Waves {

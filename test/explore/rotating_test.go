@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/test/mergebase"
 )
 
-// rotates is true if the commit chose what is played, and not a flag.
+// rotates is true if the commit selects the scenarios, and not a flag.
 var rotates bool
 
 // cacheVariable names the folder in which a run of CI keeps the exploration of the merge base, and the list of what was found and not
@@ -104,13 +104,13 @@ var onBase base
 // basePatience bounds a run of the merge base's exploration, mostJudged how many there are: what fails more often is no old defect.
 const (
 	basePatience = 3 * time.Minute
-	mostJudged   = 8
+	maxReplays   = 8
 )
 
 type base struct {
 	sync.Mutex
 	binary, folder string
-	judged         int
+	replays        int
 }
 
 // fails reports whether the exploration of the merge base fails where this one did. It is an error if it can't be built or does not know
@@ -118,8 +118,8 @@ type base struct {
 func (b *base) fails(ctx context.Context, cache string, f *findings) (bool, error) {
 	b.Lock()
 	defer b.Unlock()
-	if b.judged++; b.judged > mostJudged {
-		return false, fmt.Errorf("more than %d findings", mostJudged)
+	if b.replays++; b.replays > maxReplays {
+		return false, fmt.Errorf("more than %d findings", maxReplays)
 	}
 	const root = "../.."
 	if b.binary == "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // seedsFile lists every seed that ever showed a defect. Unlike those that follow from the commit, they fail a run whatever the merge base
@@ -63,7 +63,7 @@ const knownOneOf = 4
 func TestKnownSeeds(t *testing.T) { playKnown(t) }
 
 func TestLongKnownSeeds(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	playKnown(t)
 }
 
@@ -80,7 +80,7 @@ func playKnown(t *testing.T) {
 	}
 	var turn []known
 	for n, k := range list {
-		if ours := (uint64(n)+*first)%knownOneOf == 0; ours != long.In(t) && (!testing.Short() || n%shortStep == 0) {
+		if ours := (uint64(n)+*first)%knownOneOf == 0; ours != testrun.IsLong(t) && (!testing.Short() || n%shortStep == 0) {
 			turn = append(turn, k)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // Of switchedOneOf golden scenarios TestEachSwitch plays one, others with the next commit, and the long test plays the rest. Each meets one
@@ -18,7 +18,7 @@ const switchedOneOf = 6
 func TestEachSwitch(t *testing.T) { playSwitched(t) }
 
 func TestLongEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	playSwitched(t)
 }
 
@@ -26,7 +26,7 @@ func playSwitched(t *testing.T) {
 	t.Helper()
 	for at, s := range all.Golden() {
 		ours := (uint64(at)+*first)%switchedOneOf == 0
-		if !*every && ours == long.In(t) || testing.Short() && at%shortStep != 0 || *kind != "" && s.Kind.Name != *kind {
+		if !*every && ours == testrun.IsLong(t) || testing.Short() && at%shortStep != 0 || *kind != "" && s.Kind.Name != *kind {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {

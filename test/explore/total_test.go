@@ -13,12 +13,12 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// total is what was explored by all workers.
+// total sums up the work of all workers.
 var total = &sums{steps: map[string]record.Cost{}}
 
 type sums struct {
 	sync.Mutex
-	// seed is the lowest of the scenarios.
+	// seed is the lowest seed.
 	seed                                    uint64
 	scenarios, faults, calls, passes, wrong int
 	virtual                                 time.Duration
@@ -26,7 +26,7 @@ type sums struct {
 	failures                                []string
 }
 
-// add takes up the outcome of one scenario, and says how many have failed so far.
+// add adds the outcome of one scenario, and returns the number of failures so far.
 func (s *sums) add(seed uint64, got world.Result) int {
 	s.Lock()
 	defer s.Unlock()

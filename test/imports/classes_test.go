@@ -28,8 +28,8 @@ type class struct {
 //go:embed testdata/classes.txt
 var largeClasses string
 
-// TestSizesOfClasses holds that no type has more than maxMethods methods by what it embeds, nor a service by the parts that embed it: what
-// a part of a service can reach is what its reader has to know.
+// TestSizesOfClasses holds that no type has more than maxMethods methods including its embedded types, and no service including the parts
+// that embed it: the methods within reach of a part are those that its reader has to know.
 func TestSizesOfClasses(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]int{}

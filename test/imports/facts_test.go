@@ -167,7 +167,7 @@ func changesFirst(call *ast.CallExpr) bool {
 	return len(call.Args) > 0 && slices.Contains(changing, name)
 }
 
-// ofFacts reports whether an expression is a field called facts, or something in it or in what a name stands for.
+// ofFacts reports whether an expression refers to a field called facts, to a part of one, or to either through a name.
 func ofFacts(e ast.Expr, names map[string]bool) bool {
 	within := func(e ast.Expr) bool {
 		id, is := e.(*ast.Ident)

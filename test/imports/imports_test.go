@@ -13,13 +13,13 @@ import (
 
 const module = "github.com/muster-project/muster"
 
-// pkg is what go list reports of a package.
+// pkg holds a package as reported by go list.
 type pkg struct {
 	importPath string
 	imports    []string
-	// test is set for what is built for tests alone.
+	// test is true for packages that are built for tests alone.
 	test bool
-	// linked are all packages that a binary depends on, those of tests among them; empty for what is no binary.
+	// linked lists all packages that a binary, possibly of tests, depends on. It is empty for a package that is no binary.
 	linked []string
 }
 
@@ -112,7 +112,7 @@ func TestRulesCanFail(t *testing.T) {
 	}
 }
 
-// ruleOf returns the first rule that matches a package, with what the first * of its path stands for.
+// ruleOf returns the first rule that matches a package, with the text that the first * of its path matched.
 func ruleOf(path string) (r rule, name string, ok bool) {
 	for _, r := range rules {
 		if name, ok := match(r.path, path); ok {
@@ -122,7 +122,7 @@ func ruleOf(path string) (r rule, name string, ok bool) {
 	return rule{}, "", false
 }
 
-// allows reports whether a package may import another one. The name is what the first * of the rule's path stood for.
+// allows reports whether a package may import another one. name is the text that the first * of the rule's path matched.
 func (r rule) allows(name, dep string) bool {
 	matches := func(pattern string) bool {
 		if pattern == "sdk($1)" {
@@ -138,7 +138,7 @@ func matchAny(pattern, path string) bool {
 	return ok
 }
 
-// match reports whether a path matches a pattern, and what its first * stood for, which is what $1 stands for behind it.
+// match reports whether a path matches a pattern, and returns the text that its first * matched, which is the value of $1.
 func match(pattern, path string) (name string, ok bool) {
 	if pattern == "..." {
 		return "", true

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// expensive is what takes long to link, and the binaries that hold it, those of tests among them.
+// expensive lists dependencies that take long to link, and the binaries that may have them, including those of tests.
 var expensive = []struct {
 	dependency, instead string
 	binaries            []string
 }{
-	// The C compiler links a binary with Go's plugins, and every exported method stays in it: twice the processor time. That is why
-	// cmd/muster has no test of its own.
+	// The C compiler links a binary with Go's plugins, and every exported method stays in it: twice the processor time. That is why cmd/muster
+	// has no test.
 	{"plugin", "by way of kustomize: run the built muster's kubectl instead (test/binary)", []string{"cmd/muster", "config.test"}},
 	// Six seconds of processor time, with what it imports.
 	{"k8s.io/kubernetes/cmd/kube-apiserver/app", "start it as a process instead (test/alone)",

@@ -14,7 +14,7 @@ import (
 	"unicode"
 )
 
-// words are what a cloud and its services are called, by the name of the cloud's folder.
+// words maps the folder of a cloud to the names of the cloud and its services.
 var words = map[string][]string{
 	"aws":      {"aws", "eks"},
 	"azure":    {"azure", "aks"},
@@ -27,6 +27,7 @@ var words = map[string][]string{
 // registrations are the only files outside the clouds' own folders that may name a cloud.
 var registrations = map[string]string{
 	"hack/release/image.go":   "writes an image in the format of the Open Container Initiative, whose short name is also that of a cloud",
+	"hack/shapes/readers.go":  "lists the readers of published descriptions",
 	"local/clouds/all/all.go": "lists the local side of all clouds",
 	"providers/all/all.go":    "lists the providers",
 }
@@ -85,7 +86,7 @@ func TestWordsOfClouds(t *testing.T) {
 	}
 }
 
-// sources returns the files with Go code of the module, without tests and what is in the folder test.
+// sources returns the Go files of the module without tests and the folder test.
 func sources(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(allSources(t), func(file string) bool { return strings.HasPrefix(file, "test/") })
@@ -165,7 +166,7 @@ func owners(file string) []string {
 	return clouds
 }
 
-// cloudIn returns a cloud that a text names, beside those that it may name.
+// cloudIn returns a cloud that a text names and that own does not allow.
 func cloudIn(text string, own []string) string {
 	bytes := []byte(text)
 	for i, c := range bytes {

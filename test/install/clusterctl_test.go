@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -55,7 +55,7 @@ spec:
 // TestLongClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades
 // Muster.
 func TestLongClusterctl(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	c := newCluster(t)
 	binary := filepath.Join(scratch, "clusterctl")
 	compile := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary,

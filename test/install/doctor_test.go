@@ -55,7 +55,7 @@ func (c *cluster) doctor(t *testing.T) string {
 	return out.String()
 }
 
-// serveWebhooks stands in for the controller that notes which addresses are behind the webhooks' service.
+// serveWebhooks replaces the controller that records the addresses behind the webhooks' service.
 func (c *cluster) serveWebhooks(t *testing.T) {
 	t.Helper()
 	slice := &discoveryv1.EndpointSlice{

@@ -1,6 +1,6 @@
-// Package install runs the commands of docs/install.md as they stand there, each way of installing against an API server of its own, and
-// starts the manager that they install: with the arguments and the environment of its Deployment and the rights of its service account.
-// Helm's command needs a built helm: make helm-test.
+// Package install runs the commands of docs/install.md unchanged, each way of installing against a separate API server, and starts the
+// installed manager with the arguments and the environment of its Deployment and the permissions of its service account. Helm's command
+// needs a built helm: make helm-test.
 package install
 
 import (
@@ -24,7 +24,7 @@ import (
 
 	"github.com/muster-project/muster/test/alone"
 	"github.com/muster-project/muster/test/binary"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 	"github.com/muster-project/muster/view/doctor"
 )
 
@@ -73,7 +73,7 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if flag.Parse(); !long.Asked() && os.Getenv(helmVariable) == "" {
+	if flag.Parse(); !testrun.LongRequested() && os.Getenv(helmVariable) == "" {
 		return m.Run(), nil
 	}
 	path, remove, err := binary.Build("cmd/muster")
@@ -171,6 +171,13 @@ func (c *cluster) wantObjects(t *testing.T, folder string) {
 	}
 }
 
+// callers counts the objects of a folder that call the webhooks' service: configurations of admission, and definitions that are converted.
+func callers(t *testing.T, folder string) int {
+	t.Helper()
+	objects := build(t, folder)
+	return strings.Count(objects, "WebhookConfiguration\n") + strings.Count(objects, "strategy: Webhook\n")
+}
+
 // wantTrust fails the test unless the manager has written the authority of its certificate into each webhook and conversion of the objects.
 func (c *cluster) wantTrust(t *testing.T, folder string) {
 	t.Helper()
@@ -230,7 +237,7 @@ func TestCommands(t *testing.T) {
 
 // TestLongKubectl follows the page from its beginning to the removal, by way of a cluster that lacks Cluster API.
 func TestLongKubectl(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	c := newCluster(t)
 	c.kubectl(t, applyDefault)
 	c.wantObjects(t, "config/default")
@@ -241,7 +248,7 @@ func TestLongKubectl(t *testing.T) {
 	c.createClusterAPI(t)
 	c.wantManager(t)
 	c.wantTrust(t, "config/default")
-	c.wantDoctor(t, map[string]int{doctor.CheckCore: 0, doctor.CheckRights: 0, doctor.CheckWebhooks: 6})
+	c.wantDoctor(t, map[string]int{doctor.CheckCore: 0, doctor.CheckRights: 0, doctor.CheckWebhooks: callers(t, "config/default")})
 	c.serveWebhooks(t)
 	c.wantDoctor(t, map[string]int{doctor.CheckWebhooks: 0, doctor.CheckDefinitions: 0})
 	c.withdraw(t)
@@ -259,7 +266,7 @@ func TestLongKubectl(t *testing.T) {
 
 // TestLongFolders installs the other folders that the page's table names.
 func TestLongFolders(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	for _, folder := range []string{"config/full", "config/namespaced"} {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			c := newCluster(t)

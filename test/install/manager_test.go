@@ -26,10 +26,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// readyTimeout is how long a manager may take to create its certificates and to answer /readyz on a busy machine.
+// readyTimeout bounds the time in which a manager creates its certificates and answers /readyz on a busy machine.
 const readyTimeout = 2 * time.Minute
 
-// wantManager fails the test unless the installed manager becomes ready, and ends cleanly, with the rights that it has.
+// wantManager fails the test unless the installed manager becomes ready with its own permissions, and stops cleanly.
 func (c *cluster) wantManager(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "kubectl wait --for=condition=Established customresourcedefinitions --all")
@@ -42,9 +42,9 @@ func (c *cluster) wantManager(t *testing.T) {
 	}
 }
 
-// startManager starts the manager as the Deployment says, and returns its log once it has ended: interrupted when it is ready, or, when
-// that is not wanted, by itself. It returns an error if the manager ended by itself or with one. Only what a pod's own network, files and
-// service account decide is set here.
+// startManager starts the manager with the arguments of the Deployment, and returns its log once it has ended: it is interrupted when it is
+// ready, or, if wantReady is false, ends by itself. It returns an error if the manager ended by itself or with one. Only the network, the
+// files and the service account of a pod are replaced here.
 func (c *cluster) startManager(t *testing.T, wantReady bool) (log string, err error) {
 	t.Helper()
 	binary, err := manager()
@@ -89,7 +89,7 @@ func (c *cluster) startManager(t *testing.T, wantReady bool) (log string, err er
 	return output.String(), err
 }
 
-// end returns the last lines of a log. A manager's last one says why it ended.
+// end returns the last lines of a log. A manager's last one has the reason for its end.
 func end(log string) string {
 	const lines = 40
 	all := strings.SplitAfter(log, "\n")
@@ -138,8 +138,8 @@ func (c *cluster) credentials(t *testing.T, of *appsv1.Deployment) string {
 	return path
 }
 
-// address returns an address of loopback that nothing listens on. Its port is none of those that the system hands out by itself: a manager
-// listens for webhooks seconds after it was told where, when its certificates are made.
+// address returns an unused loopback address. Its port is outside of the range for ephemeral ports: a manager begins to listen for webhooks
+// seconds later, when its certificates exist.
 func address(t *testing.T) string {
 	t.Helper()
 	const lowest, count = 20000, 10000

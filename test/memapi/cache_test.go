@@ -61,11 +61,11 @@ func TestMemAPICacheLags(t *testing.T) {
 	w.same("event", []any{int32(3), int32(4)}, []any{events[0].Old.(*awsv1.AWSMachinePool).Spec.MaxSize,
 		events[0].New.(*awsv1.AWSMachinePool).Spec.MaxSize})
 	w.same("back to revision 1", 0, len(cache.SyncTo(1)))
-	var said []string
+	var messages []string
 	for _, e := range cache.Sync() {
-		said = append(said, fmt.Sprintf("%t %s", e.Old != nil, e.New.GetName()))
+		messages = append(messages, fmt.Sprintf("%t %s", e.Old != nil, e.New.GetName()))
 	}
-	w.same("the rest, in order", []string{"true p", "true n", "false m", "false a"}, said)
+	w.same("the rest, in order", []string{"true p", "true n", "false m", "false a"}, messages)
 	w.same("all is known", []any{int32(5), 0, 2, w.Revision(), 0},
 		[]any{read().Spec.MaxSize, zone("a"), zone("b"), cache.Revision(), len(cache.Sync())})
 
@@ -161,7 +161,7 @@ func TestMemAPIReads(t *testing.T) {
 	}
 }
 
-// TestMemAPIPages: a server pages, a cache does not, and says so as the real one does.
+// TestMemAPIPages holds that a server pages, and that a cache does not and reports so, as the real one does.
 func TestMemAPIPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -323,7 +323,7 @@ func shortened(trace []string, prefix string) []string {
 	return trace
 }
 
-// TestMemAPISubresource: an eviction is what the world makes of it, on an object that is there.
+// TestMemAPISubresource holds that the world implements evictions, and that they apply to existing objects only.
 func TestMemAPISubresource(t *testing.T) {
 	t.Parallel()
 	refused := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
@@ -357,7 +357,7 @@ func TestMemAPISubresource(t *testing.T) {
 	w.same("left", 1, len(list.Items))
 }
 
-// TestMemAPIDeleteAllOf deletes what is selected, and marks what finalizers keep.
+// TestMemAPIDeleteAllOf deletes the selected objects, and marks those with finalizers.
 func TestMemAPIDeleteAllOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -370,7 +370,7 @@ func TestMemAPIDeleteAllOf(t *testing.T) {
 	w.same("left", []any{2, true, "b"}, []any{len(list.Items), list.Items[0].DeletionTimestamp != nil, list.Items[1].Namespace})
 }
 
-// TestMemAPIScope: what is not in the short list of cluster-scoped kinds has a namespace.
+// TestMemAPIScope holds that a kind outside of the short list of cluster-scoped kinds is namespaced.
 func TestMemAPIScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,9 +24,9 @@ type Op struct {
 	Body string
 }
 
-// Gate carries a request from a process to the server. It calls do and gives its error; or does not call it and gives an
-// error of its own (refused, or the process is dead); or calls it and hides the reply behind an error (lost): what the
-// caller passed is then not updated. A nil Gate just calls.
+// Gate carries a request from a process to the server. It calls do and returns its error; or returns another error without a call (refused,
+// or the process is dead); or calls do and hides the response behind an error (lost), in which case the caller's object is not updated. A
+// nil Gate just calls.
 type Gate func(ctx context.Context, op Op, do func() error) error
 
 var (
@@ -90,7 +90,7 @@ func (c *conn) answer(e *entry, out client.Object, named bool) error {
 	return assign(out, o)
 }
 
-// target is the kind of an object and where it is kept.
+// target returns the kind of an object and where it is kept.
 func (c *conn) target(o client.Object) (*kind, client.ObjectKey, error) {
 	k, err := c.server.find(o)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *conn) target(o client.Object) (*kind, client.ObjectKey, error) {
 	return k, k.key(client.ObjectKeyFromObject(o)), nil
 }
 
-// body is the JSON of a whole object that is sent.
+// body returns the JSON of a whole object that is sent.
 func body(o client.Object) ([]byte, error) {
 	if formOf(o) == metadata {
 		return nil, errOnlyMeta
@@ -128,7 +128,7 @@ func (c *conn) Update(ctx context.Context, o client.Object, opts ...client.Updat
 	return c.update(ctx, o, o, "", opts...)
 }
 
-// update sends a body for an object; they are two only where a subresource has a body of its own.
+// update sends a body for an object; the two differ only for a subresource with a separate body.
 func (c *conn) update(ctx context.Context, o, sent client.Object, sub string, opts ...client.UpdateOption) error {
 	k, key, err := c.target(o)
 	if err != nil {
@@ -207,7 +207,7 @@ func (c *conn) Apply(context.Context, runtime.ApplyConfiguration, ...client.Appl
 
 func (c *conn) Scheme() *runtime.Scheme { return c.server.options.Scheme }
 
-// RESTMapper knows nothing: scopes and kinds are asked for by the other methods.
+// RESTMapper returns an empty mapper: scopes and kinds are looked up by the other methods.
 func (c *conn) RESTMapper() meta.RESTMapper { return meta.NewDefaultRESTMapper(nil) }
 
 func (c *conn) GroupVersionKindFor(o runtime.Object) (schema.GroupVersionKind, error) {

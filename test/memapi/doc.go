@@ -2,9 +2,9 @@
 // HTTPS for machines that join.
 //
 // controller-runtime's fake client is some fifty times too slow for thousands of scenarios a minute (every read goes through JSON and a
-// tracker that lists to find) and knows no caches: it always answers with the newest state, while the defects of controllers live in what a
-// process believes between a write and its watch event. Here a Server keeps the objects and a log of all changes, and each simulated
-// process has a Cache that takes up that log when the exploration says so, as far as it says.
+// tracker that lists to find) and has no caches: it always returns the newest state, while the defects of controllers lie in the view of a
+// process between a write and its watch event. Here a Server holds the objects and a log of all changes, and each simulated process has a
+// Cache that applies this log when and as far as the exploration decides.
 //
 // The semantics are the real server's where controllers can see them: resource versions and conflicts, UIDs, generations,
 // finalizers and deletion in two phases, graceful deletion of pods, preconditions, the status subresource, merge patches
@@ -15,5 +15,5 @@
 // patches, dry runs and watches are refused.
 //
 // Everything is deterministic: no goroutine, no randomness, no map order, and no clock but Options.Now. Requests may come from several
-// goroutines; in what order they are served is then theirs to say. The log is kept for good, so a Server lives as long as one scenario.
+// goroutines; these then determine the order in which they are served. The log is kept for good, so a Server lives as long as one scenario.
 package memapi

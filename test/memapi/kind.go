@@ -24,14 +24,14 @@ var clusterScoped = []string{
 	"AWSClusterStaticIdentity",
 }
 
-// kind is what the server knows of one kind in one version.
+// kind describes a kind in one version.
 type kind struct {
 	gvk      schema.GroupVersionKind
 	resource schema.GroupResource
-	// structure is the Go type of the objects, nil where they are kept unstructured.
+	// structure is the Go type of the objects, nil if they are stored unstructured.
 	structure  reflect.Type
 	namespaced bool
-	// builtin kinds may be updated without a resource version and patched by strategic merge; custom ones may not.
+	// Objects of builtin kinds may be updated without a resource version and patched by strategic merge, custom resources may not.
 	builtin bool
 	// counted kinds have a generation.
 	counted bool
@@ -61,7 +61,7 @@ func newKind(scheme *runtime.Scheme, gvk schema.GroupVersionKind) (*kind, error)
 	return k, nil
 }
 
-// find is the kind of an object or of a list.
+// find returns the kind of an object or of a list.
 func (s *Server) find(o runtime.Object) (*kind, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Server) kindOf(o runtime.Object) (*kind, error) {
 	return k, nil
 }
 
-// key is where an object of the kind is kept: kinds of the cluster have no namespace whatever the caller says.
+// key returns the key of an object of the kind: cluster-scoped kinds have no namespace whatever the caller passes.
 func (k *kind) key(key client.ObjectKey) client.ObjectKey {
 	if !k.namespaced {
 		key.Namespace = ""
@@ -103,7 +103,7 @@ func (k *kind) key(key client.ObjectKey) client.ObjectKey {
 	return key
 }
 
-// fork is a copy of a stored object whose metadata fields and status may be set, but nothing below them.
+// fork returns a copy of a stored object whose metadata fields and status may be set, but nothing below them.
 func (k *kind) fork(o client.Object) client.Object {
 	u, ok := o.(*unstructured.Unstructured)
 	if !ok {

@@ -33,7 +33,7 @@ import (
 
 type target = cloud.Target[*awsv1.MachinePoolSource]
 
-// fakeCloud is the smallest cloud that a pool can live in: it does at once what it is asked for.
+// fakeCloud is a minimal cloud for a pool: it performs every request at once.
 type fakeCloud struct {
 	now      func() time.Time
 	template *pool.Template

@@ -81,7 +81,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// stored is the pool as the server has it.
+// stored returns the pool as the server has it.
 func (w *world) stored() *awsv1.AWSMachinePool {
 	w.Helper()
 	o := &awsv1.AWSMachinePool{}
@@ -247,7 +247,7 @@ func TestMemAPIErrors(t *testing.T) {
 	}
 }
 
-// TestMemAPIRefused: what is not there says so, rather than nothing.
+// TestMemAPIRefused holds that unsupported requests return an error instead of an empty result.
 func TestMemAPIRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -367,7 +367,8 @@ func TestMemAPIWrites(t *testing.T) {
 	}
 }
 
-// TestMemAPITimes: what is stored has been through JSON, so that no reader sees parts of seconds that a real server would drop.
+// TestMemAPITimes holds that stored objects have been through JSON, so that no reader sees fractions of seconds that a real server would
+// drop.
 func TestMemAPITimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

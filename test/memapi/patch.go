@@ -49,7 +49,8 @@ func (s *Server) patch(k *kind, key client.ObjectKey, sub string, how types.Patc
 	return s.replace(k, key, sub, old, o)
 }
 
-// unsupported is the real server's answer to strategic merge patches of custom kinds, and ours to all other kinds of patch.
+// unsupported returns the real server's error for strategic merge patches of custom resources, and an error of this server for all other
+// patch types.
 func unsupported(how types.PatchType, k *kind) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,

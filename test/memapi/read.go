@@ -63,7 +63,7 @@ func (c *conn) getCached(k *kind, key client.ObjectKey, out client.Object, share
 	return assign(out, o)
 }
 
-func unsafe(asked *bool) bool { return asked != nil && *asked }
+func unsafe(set *bool) bool { return set != nil && *set }
 
 func (s *Server) get(k *kind, key client.ObjectKey) (*entry, error) {
 	s.mu.Lock()
@@ -71,7 +71,7 @@ func (s *Server) get(k *kind, key client.ObjectKey) (*entry, error) {
 	return s.existing(k, key)
 }
 
-// existing is the entry of an object, or NotFound. The lock is held.
+// existing returns the entry of an object, or NotFound. The lock is held.
 func (s *Server) existing(k *kind, key client.ObjectKey) (*entry, error) {
 	e := s.objects.get(k, key)
 	if e == nil {
@@ -80,7 +80,7 @@ func (s *Server) existing(k *kind, key client.ObjectKey) (*entry, error) {
 	return e, nil
 }
 
-// stored is a copy of an object as the server keeps it.
+// stored returns a copy of an object as the server keeps it.
 func (s *Server) stored(k *kind, key client.ObjectKey) (client.Object, error) {
 	e, err := s.get(k, key)
 	if err != nil {
@@ -153,13 +153,13 @@ func (s *Server) page(from store, k *kind, o *client.ListOptions, cached bool) (
 	defer s.mu.Unlock()
 	p := page{revision: s.revision}
 	at := from[k]
-	wanted, err := k.selected(o.FieldSelector, cached)
+	requirements, err := k.selected(o.FieldSelector, cached)
 	if err != nil || at == nil {
 		return p, err
 	}
-	for _, key := range at.after(wanted, o, k) {
+	for _, key := range at.after(requirements, o, k) {
 		e := at.entries[key]
-		if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(e.object.GetLabels())) || !e.matches(wanted) {
+		if o.LabelSelector != nil && !o.LabelSelector.Matches(labels.Set(e.object.GetLabels())) || !e.matches(requirements) {
 			continue
 		}
 		if o.Limit > 0 && int64(len(p.entries)) == o.Limit {
@@ -172,19 +172,19 @@ func (s *Server) page(from store, k *kind, o *client.ListOptions, cached bool) (
 	return p, nil
 }
 
-// want is one requirement of a field selector: the value of an index, or of the name or namespace that every kind has.
-type want struct {
+// requirement is one requirement of a field selector: the value of an index, or of the name or namespace that every kind has.
+type requirement struct {
 	index int
 	field string
 	value string
 }
 
 // selected reads a field selector. A cache serves only its indexes, a server also names.
-func (k *kind) selected(selector fields.Selector, cached bool) ([]want, error) {
+func (k *kind) selected(selector fields.Selector, cached bool) ([]requirement, error) {
 	if selector == nil || selector.Empty() {
 		return nil, nil
 	}
-	var out []want
+	var out []requirement
 	for _, r := range selector.Requirements() {
 		if r.Operator != selection.Equals && r.Operator != selection.DoubleEquals {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("field selector %q of %s: only equality is supported", selector, k.gvk.Kind))
@@ -197,13 +197,13 @@ func (k *kind) selected(selector fields.Selector, cached bool) ([]want, error) {
 		case r.Field != "metadata.name" && r.Field != "metadata.namespace":
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported for %s: %s: name it in Options.Indexes", k.gvk.Kind, r.Field))
 		}
-		out = append(out, want{i, r.Field, r.Value})
+		out = append(out, requirement{i, r.Field, r.Value})
 	}
 	return out, nil
 }
 
-func (e *entry) matches(wanted []want) bool {
-	for _, w := range wanted {
+func (e *entry) matches(requirements []requirement) bool {
+	for _, w := range requirements {
 		switch {
 		case w.index >= 0:
 			if !slices.Contains(e.values[w.index], w.value) {
@@ -222,12 +222,12 @@ func (e *entry) matches(wanted []want) bool {
 	return true
 }
 
-// after are the keys that a list has to look at: those of the first indexed value or all, in the namespace, after the place
+// after returns the keys that a list has to look at: those of the first indexed value or all, in the namespace, after the place
 // where the last page ended.
-func (s *shelf) after(wanted []want, o *client.ListOptions, k *kind) []client.ObjectKey {
+func (s *shelf) after(requirements []requirement, o *client.ListOptions, k *kind) []client.ObjectKey {
 	keys := s.order
-	if i := slices.IndexFunc(wanted, func(w want) bool { return w.index >= 0 }); i >= 0 {
-		keys = s.fields[wanted[i].index][wanted[i].value]
+	if i := slices.IndexFunc(requirements, func(w requirement) bool { return w.index >= 0 }); i >= 0 {
+		keys = s.fields[requirements[i].index][requirements[i].value]
 	}
 	if ns, name, ok := strings.Cut(o.Continue, "/"); ok {
 		i, found := slices.BinarySearchFunc(keys, client.ObjectKey{Namespace: ns, Name: name}, compareKeys)

@@ -25,22 +25,22 @@ type Index struct {
 	Values client.IndexerFunc
 }
 
-// Options are what a Server is made from.
+// Options holds the parameters of a Server.
 type Options struct {
-	// Scheme says which kinds are kept typed. Objects of all other kinds are kept unstructured.
+	// Scheme lists the kinds that are stored typed. Objects of all other kinds are stored unstructured.
 	Scheme *runtime.Scheme
 	// Now is the only clock.
 	Now func() time.Time
-	// Status are the kinds whose status is a subresource.
+	// Status lists the kinds with a status subresource.
 	Status []client.Object
 	// Indexes serve field selectors, of caches and of live reads.
 	Indexes []Index
-	// Subresources are what happens when a subresource is created, by its name (such as "eviction"). The first object is a
-	// copy of what is stored, the second what was sent; the object is changed or deleted through the Server's clients.
+	// Subresources holds the implementations of subresources by name (such as "eviction"). The first object is a copy of the stored one, the
+	// second the request body. An implementation changes or deletes the object through the Server's clients.
 	Subresources map[string]func(ctx context.Context, o, sub client.Object) error
 }
 
-// Server holds the objects of one cluster and the log of all that happened to them.
+// Server holds the objects of one cluster and the log of their changes.
 type Server struct {
 	options Options
 
@@ -64,8 +64,7 @@ type change struct {
 	old, now *entry
 }
 
-// New makes an empty server. Options that name a type that the scheme does not know make every request fail with words
-// that say so.
+// New returns an empty server. If the options name a type that the scheme lacks, every request fails with an error about that.
 func New(o Options) *Server {
 	s := &Server{options: o, kinds: map[schema.GroupVersionKind]*kind{}, types: map[reflect.Type]*kind{}, objects: store{}}
 	for _, object := range o.Status {
@@ -149,18 +148,18 @@ func (c change) event() Event {
 	return Event{Old: c.old.shared(), New: c.now.shared(), Revision: c.revision}
 }
 
-// Cache is what one process knows of the objects of a server: all that happened up to some revision, and nothing since.
+// Cache holds one process's view of the objects of a server: all changes up to some revision.
 type Cache struct {
 	server *Server
 	live   map[*kind]bool
 	known  store
-	// read is how many entries of the server's log have been taken up, revision the last of them.
+	// read is the number of applied entries of the server's log, revision that of the last one.
 	read     int
 	revision int64
 	broken   error
 }
 
-// NewCache makes a cache that knows everything so far. Its clients read objects of the live kinds from the server.
+// NewCache creates a cache with all changes so far. Its clients read objects of the live kinds from the server.
 func (s *Server) NewCache(live ...client.Object) *Cache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,14 +194,14 @@ func (c *Cache) SyncTo(revision int64) []Event {
 	return events
 }
 
-// Revision is the last one that the cache knows of.
+// Revision returns the last one that the cache knows of.
 func (c *Cache) Revision() int64 {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	return c.revision
 }
 
-// Known are all objects of the cache, by kind, namespace and name: what a process receives when it starts, and again at
+// Known returns all objects of the cache, by kind, namespace and name: what a process receives when it starts, and again at
 // each resync. They are shared and must not be changed.
 func (c *Cache) Known() []client.Object {
 	c.server.mu.Lock()

@@ -20,7 +20,7 @@ type entry struct {
 	object client.Object
 	// values are those of the kind's indexes, in their order.
 	values [][]string
-	// content is the object as JSON has it, made when it is first asked for.
+	// content is the object in JSON form, created on first use.
 	content map[string]any
 }
 
@@ -32,7 +32,7 @@ func newEntry(k *kind, o client.Object) *entry {
 	return e
 }
 
-// shared is the object itself, or nothing for no entry.
+// shared returns the object itself, or nothing for no entry.
 func (e *entry) shared() client.Object {
 	if e == nil {
 		return nil
@@ -40,7 +40,7 @@ func (e *entry) shared() client.Object {
 	return e.object
 }
 
-// untyped is the object as JSON has it, with its kind. It must not be changed.
+// untyped returns the object as JSON has it, with its kind. It must not be changed.
 func (e *entry) untyped() (map[string]any, error) {
 	if e.content != nil {
 		return e.content, nil
@@ -58,8 +58,8 @@ func (e *entry) untyped() (map[string]any, error) {
 	return content, nil
 }
 
-// concerned is what a patch may change: all of the object, or of one whose type is known the status and the metadata alone
-// when it is the status that is patched.
+// concerned returns the part of the object that a patch may change. For a status patch of a typed object that is the status and the
+// metadata, otherwise all of the object.
 func (e *entry) concerned(sub string) (map[string]any, error) {
 	if sub != "status" || e.content != nil || e.kind.structure == nil {
 		return e.untyped()
@@ -79,7 +79,7 @@ func (e *entry) concerned(sub string) (map[string]any, error) {
 	return content, nil
 }
 
-// meta is a copy of the object's metadata.
+// meta returns a copy of the object's metadata.
 func (e *entry) meta() (metav1.ObjectMeta, error) {
 	out := metav1.ObjectMeta{}
 	if e.kind.structure != nil {
@@ -95,8 +95,8 @@ func (e *entry) meta() (metav1.ObjectMeta, error) {
 	return out, err
 }
 
-// shape gives the object in the form that a caller wants: a copy, or the shared one where the caller promises not to
-// change it. Only with named does a typed one tell its kind: replies of a server to typed clients do not.
+// shape returns the object in the form for a caller: a copy, or the shared one if the caller promises not to change it. Only with named
+// does a typed one have its kind: responses of a server to typed clients lack it.
 func (e *entry) shape(f form, share, named bool) (client.Object, error) {
 	switch {
 	case f == metadata:

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// defaultGraceSeconds is how long a pod gets to end that says nothing else: the API's default.
+// defaultGraceSeconds is the default grace period of pods.
 const defaultGraceSeconds = 30
 
-// now is the time as the API writes it: whole seconds.
+// now returns the time as the API writes it, in whole seconds.
 func (s *Server) now() metav1.Time { return metav1.Unix(s.options.Now().Unix(), 0) }
 
-// create makes an object from what was sent.
+// create stores an object from a request body.
 func (s *Server) create(k *kind, key client.ObjectKey, data []byte) (*entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,13 +227,13 @@ func unmet(k *kind, o client.Object, p *metav1.Preconditions) error {
 	return apierrors.NewConflict(k.resource, o.GetName(), errors.New(strings.Join(wrong, "; ")))
 }
 
-// marked is the object with the deletion that was asked for written on it, and whether that changed it. A deletion that is
-// on its way can only be made shorter, and only by saying so.
-func (s *Server) marked(k *kind, old client.Object, asked *int64) (client.Object, bool) {
+// marked returns the object with the requested deletion in its metadata, and whether that changed it. The grace period of a deletion in
+// progress can only be shortened, and only explicitly.
+func (s *Server) marked(k *kind, old client.Object, requested *int64) (client.Object, bool) {
 	o, now := k.fork(old), s.now()
 	at := old.GetDeletionTimestamp()
 	if at == nil {
-		grace := graceSeconds(old, asked)
+		grace := graceSeconds(old, requested)
 		o.SetDeletionTimestamp(&metav1.Time{Time: now.Add(time.Duration(grace) * time.Second)})
 		o.SetDeletionGracePeriodSeconds(&grace)
 		if old.GetGeneration() > 0 {
@@ -242,10 +242,10 @@ func (s *Server) marked(k *kind, old client.Object, asked *int64) (client.Object
 		return o, true
 	}
 	last := old.GetDeletionGracePeriodSeconds()
-	if asked == nil || last == nil || *asked >= *last {
+	if requested == nil || last == nil || *requested >= *last {
 		return o, false
 	}
-	grace := max(*asked, 0)
+	grace := max(*requested, 0)
 	sooner := metav1.Time{Time: at.Add(time.Duration(grace-*last) * time.Second)}
 	if sooner.Before(&now) {
 		sooner = now
@@ -256,14 +256,14 @@ func (s *Server) marked(k *kind, old client.Object, asked *int64) (client.Object
 	return o, true
 }
 
-// graceSeconds is how long the object stays after its deletion: only a pod that runs on a node waits for its kubelet.
-func graceSeconds(o client.Object, asked *int64) int64 {
+// graceSeconds returns how long the object stays after its deletion. Only a pod on a Node waits, for its kubelet.
+func graceSeconds(o client.Object, requested *int64) int64 {
 	pod, ok := o.(*corev1.Pod)
 	switch {
 	case !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return 0
-	case asked != nil:
-		return max(*asked, 0)
+	case requested != nil:
+		return max(*requested, 0)
 	case pod.Spec.TerminationGracePeriodSeconds != nil:
 		return *pod.Spec.TerminationGracePeriodSeconds
 	}

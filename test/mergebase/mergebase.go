@@ -16,8 +16,7 @@ import (
 // new.
 const Variable = "MUSTER_BASE"
 
-// push is how far apart the commits of one push to the default branch are at most. Nothing in a clone of that branch says where the push
-// began.
+// push bounds the time between the commits of one push to the default branch. A clone of that branch does not record where the push began.
 const push = 4 * time.Hour
 
 // Commit returns the base of the repository at root: the commit that Variable names, or the one where the branch left the default branch of

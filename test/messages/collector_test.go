@@ -170,7 +170,7 @@ func (s *scope) visit(n ast.Node) bool {
 	return true
 }
 
-// function reads a function in a scope of its own.
+// function reads a function in a new scope.
 func (s *scope) function(name string, typed *ast.FuncType, body *ast.BlockStmt) {
 	if body == nil {
 		return

@@ -40,15 +40,15 @@ func either[T any](mutated bool, wrong, right T) T {
 	return right
 }
 
-// plainly returns the end of what is encoded, as a developer may show it for debugging.
+// plainly returns the decoded end of an encoded text, as for debugging.
 func plainly(encoded string) string {
 	text, _ := base64.StdEncoding.DecodeString(encoded)
 	return string(text[max(0, len(text)-100):])
 }
 `
 
-// Apply makes the mutated files out of those below root, by their paths from there, with the file beside them that
-// switches the mutations. Nothing is written.
+// Apply mutates the files below root, and returns them by relative path, with an additional file that switches the mutations. It writes
+// nothing.
 func Apply(root string, table []Mutation) (map[string][]byte, error) {
 	edits := map[string][]Edit{}
 	for _, m := range table {
@@ -56,7 +56,7 @@ func Apply(root string, table []Mutation) (map[string][]byte, error) {
 			return nil, err
 		}
 		edits[m.File] = append(edits[m.File], m.Edits...)
-		for _, e := range m.Beside {
+		for _, e := range m.InOtherFiles {
 			edits[e.File] = append(edits[e.File], e.Edit)
 		}
 	}
@@ -87,7 +87,7 @@ func (m Mutation) check() error {
 		wrong = append(wrong, errors.New("want a name, what a developer does, a binary, who notices, and an edit"))
 	}
 	all := slices.Clone(m.Edits)
-	for _, e := range m.Beside {
+	for _, e := range m.InOtherFiles {
 		all = append(all, e.Edit)
 	}
 	for _, e := range all {
@@ -107,7 +107,7 @@ type span struct {
 	at int
 }
 
-// replaced is the source with all edits in it. Each old text must be found once, in the source as it is, and no two may
+// replaced returns the source with all edits in it. Each old text must be found once, in the source as it is, and no two may
 // overlap, so that every mutation stands alone.
 func replaced(source string, edits []Edit) (string, error) {
 	spans := make([]span, 0, len(edits))
@@ -148,20 +148,41 @@ func Build(ctx context.Context, root, dir string, table []Mutation, binaries []B
 		return nil, err
 	}
 	built := Built{}
-	args := []string{"test", "-c", "-overlay", overlay, "-o", dir + string(filepath.Separator)}
-	for _, in := range binaries {
-		built[in] = filepath.Join(dir, filepath.Base(string(in))+".test")
-		args = append(args, "./"+string(in))
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the mutants: %w\n%s", err, out)
+	for n, list := range apart(binaries) {
+		to := filepath.Join(dir, "bin"+strconv.Itoa(n))
+		if err := os.Mkdir(to, 0o755); err != nil {
+			return nil, fmt.Errorf("build the mutants: %w", err)
+		}
+		args := []string{"test", "-c", "-overlay", overlay, "-o", to + string(filepath.Separator)}
+		for _, in := range list {
+			built[in] = filepath.Join(to, filepath.Base(string(in))+".test")
+			args = append(args, "./"+string(in))
+		}
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build the mutants: %w\n%s", err, out)
+		}
 	}
 	return built, nil
 }
 
-// overlaid writes the mutated files into dir, and what tells the compiler to take them instead.
+// apart returns the binaries in lists in which no two folders have the same last name: their files would too.
+func apart(binaries []Binary) (lists [][]Binary) {
+	same := map[string]int{}
+	for _, in := range binaries {
+		name := filepath.Base(string(in))
+		if n := same[name]; n < len(lists) {
+			lists[n] = append(lists[n], in)
+		} else {
+			lists = append(lists, []Binary{in})
+		}
+		same[name]++
+	}
+	return lists
+}
+
+// overlaid writes the mutated files into dir, and an overlay file for the compiler.
 func overlaid(root, dir string, table []Mutation) (string, error) {
 	files, err := Apply(root, table)
 	if err != nil {

@@ -41,7 +41,7 @@ func inTurns(list []Mutation) []Mutation {
 
 // changes reports whether the mutation is made in the file.
 func (m Mutation) changes(file string) bool {
-	return file == m.File || slices.ContainsFunc(m.Beside, func(e EditIn) bool { return e.File == file })
+	return file == m.File || slices.ContainsFunc(m.InOtherFiles, func(e EditIn) bool { return e.File == file })
 }
 
 // contracts is the folder of the suite that the drivers' tests of this name run.

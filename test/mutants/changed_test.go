@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/test/mergebase"
 )
 
-// What TestMutantsOfChangedFiles runs at most, so that verify stays short: mutations, and the time in which they begin once they are built.
-// The rest is named.
+// The limits of TestMutantsOfChangedFiles, which keep verify short: the number of mutations, and the time in which they begin once they are
+// built. The others are listed.
 const (
 	mostChanged     = 12
 	patienceChanged = 2 * time.Minute
@@ -75,7 +75,7 @@ func TestChanged(t *testing.T) {
 		{Name: "a1", File: "cloud/a/a.go", In: Explore},
 		{Name: "a2", File: "cloud/a/a.go", In: "cloud/a"},
 		{Name: "a3", File: "cloud/a/a.go", In: "cloud/a"},
-		{Name: "b1", File: "cloud/b/b.go", In: "cloud/b", Beside: []EditIn{{File: "cloud/b/c.go"}}},
+		{Name: "b1", File: "cloud/b/b.go", In: "cloud/b", InOtherFiles: []EditIn{{File: "cloud/b/c.go"}}},
 		{Name: "b2", File: "cloud/b/b.go", In: Explore},
 		{Name: "c1", File: "cloud/c/c.go", In: "cloud/c", By: []string{"TestContract"}},
 	}

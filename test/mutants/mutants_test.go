@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/explore/oracle"
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 const (
@@ -88,6 +88,15 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// TestApart shows that binaries of one name are built into different folders.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	got := fmt.Sprint(apart([]Binary{"a/nodepool", "b/pool", "b/nodepool", "c/nodepool", "c/pool"}))
+	if want := "[[a/nodepool b/pool] [b/nodepool c/pool] [c/nodepool]]"; got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
+}
+
 // TestRead shows that a run is understood.
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -117,9 +126,9 @@ func TestRead(t *testing.T) {
 
 // cheap are the binaries whose mutations run without a flag: small packages, which are built and run within seconds. Every other
 // mutation costs a build of the exploration, or of a driver with its SDK.
-var cheap = []Binary{Pool, Engine}
+var cheap = []Binary{Pool, Engine, Upgrade}
 
-// chosen are the mutations that the flags ask for.
+// chosen returns the mutations that the flags ask for.
 func chosen(table []Mutation) []Mutation {
 	switch {
 	case *only != "":
@@ -137,7 +146,7 @@ func complete() bool { return *only == "" && (*everyOne || *update) }
 // TestLongMutants builds all mutants at once and lets each live until something is noticed.
 func TestLongMutants(t *testing.T) {
 	if *only == "" && !complete() {
-		long.Only(t)
+		testrun.LongOnly(t)
 	}
 	table := chosen(Table())
 	if len(table) == 0 {
@@ -199,7 +208,7 @@ func runAll(t *testing.T, table []Mutation, within time.Duration) (verdicts []Ve
 	return verdicts, late
 }
 
-// slowestFirst are the places of the mutations in the order in which they are run: those that took many scenarios when the
+// slowestFirst returns the places of the mutations in the order in which they are run: those that took many scenarios when the
 // table was written begin first, so that no core waits for one of them at the end.
 func slowestFirst(table []Mutation, took map[string]int) []int {
 	order := make([]int, len(table))
@@ -216,7 +225,7 @@ func slowestFirst(table []Mutation, took map[string]int) []int {
 	return order
 }
 
-// counted are how many scenarios each mutation took when the table was written.
+// counted returns the number of scenarios that each mutation took according to the existing table.
 func counted() map[string]int {
 	old, _ := os.ReadFile(written)
 	took := map[string]int{}
@@ -239,8 +248,8 @@ func clean(t *testing.T, built Built, in Binary, by []string) {
 	}
 }
 
-// again plays the one scenario that noticed a mutation when the table was written. It is false where that tells nothing: the code or
-// the scenarios have changed, and what notices the mutation has to be found again.
+// again plays the one scenario that detected a mutation when the table was written. It returns false if that is inconclusive: the code or
+// the scenarios have changed, and the detecting scenario has to be searched again.
 func again(t *testing.T, built Built, m Mutation, took int) (Verdict, bool) {
 	if m.In != Explore || took < 2 || *update {
 		return Verdict{}, false
@@ -280,7 +289,7 @@ func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
 	}
 }
 
-// introduction tells a stranger what the table is.
+// introduction explains the table to readers.
 const introduction = `# Mutations
 
 Each row is a mistake that a developer might make: a small change of the source that is switched on by its name. All of them are compiled
@@ -306,7 +315,7 @@ The mistakes are in ` + "`" + `test/mutants/table_*.go` + "`" + `.
 
 `
 
-// markdown is the table for people.
+// markdown returns the table for people.
 func markdown(table []Mutation, verdicts []Verdict) string {
 	var b strings.Builder
 	explored := 0
@@ -345,7 +354,7 @@ func golden(t *testing.T, text string) {
 	}
 }
 
-// rows are a table's lines without their last two columns.
+// rows returns a table's lines without their last two columns.
 func rows(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {

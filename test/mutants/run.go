@@ -25,17 +25,17 @@ const (
 	patience = 15 * time.Minute
 )
 
-// Verdict is what became of one run.
+// Verdict is the outcome of one run.
 type Verdict struct {
-	// By is the oracle or the test that noticed something first, empty when none did.
+	// By is the oracle or the test that failed first, empty for none.
 	By string
-	// Scenarios is how many were played until then, the last one included; a table counts as one.
+	// Scenarios counts the scenarios including the failing one. A test table counts as one.
 	Scenarios int
-	// Text is what it said.
+	// Text is the failure message.
 	Text string
 }
 
-// Run plays the binary with a mutation switched on until something is noticed.
+// Run plays the binary with a mutation switched on until something fails.
 func (b Built) Run(ctx context.Context, root string, m Mutation) (Verdict, error) {
 	return b.play(ctx, root, m, m.In.most())
 }
@@ -47,7 +47,7 @@ func (b Built) Replay(ctx context.Context, root string, m Mutation, scenario int
 	return v, err
 }
 
-// most is how many scenarios a mutant may survive in the binary.
+// most bounds the scenarios that a mutant can survive in the binary.
 func (in Binary) most() int {
 	if in == Pool {
 		return MostFleets
@@ -110,10 +110,10 @@ var (
 	violation = regexp.MustCompile(`(?m)^violation seed=\d+ scenarios=(\d+) oracle="([^"]*)": (.*)$`)
 	failed    = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 	property  = regexp.MustCompile(`\[rapid\] failed after (\d+) tests: (.*)`)
-	said      = regexp.MustCompile(`(?m)^ +\w+_test\.go:\d+: (.*)$`)
+	output    = regexp.MustCompile(`(?m)^ +\w+_test\.go:\d+: (.*)$`)
 )
 
-// read says what a run noticed first.
+// read returns the first failure of a run.
 func read(in Binary, out string) Verdict {
 	if in == Explore {
 		found := violation.FindStringSubmatch(out)
@@ -128,7 +128,7 @@ func read(in Binary, out string) Verdict {
 		return Verdict{}
 	}
 	v := Verdict{By: test[1], Scenarios: 1}
-	if text := said.FindStringSubmatch(out); text != nil {
+	if text := output.FindStringSubmatch(out); text != nil {
 		v.Text = text[1]
 	}
 	if found := property.FindStringSubmatch(out); found != nil {

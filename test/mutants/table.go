@@ -13,7 +13,7 @@ import (
 // Binary is a test binary that mutants are run in, named by its package's folder.
 type Binary string
 
-// The binaries. Explore knows oracles by name; in the others the name of a test stands for one.
+// The binaries. In Explore, oracles detect mutations; in the others the names of tests stand in place of oracles.
 const (
 	Explore   Binary = "test/explore"
 	Pool      Binary = "pool"
@@ -33,6 +33,15 @@ const (
 	InstanceGroup Binary = "cloud/gcp/instancegroup"
 	// Kapsule are the tests of pools of Scaleway.
 	Kapsule Binary = "cloud/scaleway/kapsule"
+	// InstancePool, OKENodePool and VirtualNodePool are the tests of pools of Oracle Cloud, Launch those of instance configurations and
+	// OCIRest those of requests.
+	InstancePool    Binary = "cloud/oci/instancepool"
+	OKENodePool     Binary = "cloud/oci/nodepool"
+	VirtualNodePool Binary = "cloud/oci/virtualnodepool"
+	Launch          Binary = "cloud/oci/launch"
+	OCIRest         Binary = "cloud/oci/rest"
+	// Upgrade are the tests of paths from one version of Kubernetes to another.
+	Upgrade Binary = "pool/upgrade"
 )
 
 // Mutation is one mistake.
@@ -41,11 +50,11 @@ type Mutation struct {
 	Name string
 	// File is the file that it is made in, from the root of the module.
 	File string
-	// What a developer does who makes it, for people.
+	// What describes the mistake of a developer that the mutation makes.
 	What string
 	// Edits are made in the file, Beside in other files: where one guard stands behind another the mistake is made in both.
-	Edits  []Edit
-	Beside []EditIn
+	Edits        []Edit
+	InOtherFiles []EditIn
 	// In is the binary that notices it, By the oracles or tests of which the first to notice must be one.
 	In Binary
 	By []string
@@ -88,18 +97,18 @@ type EditIn struct {
 	Edit
 }
 
-// beside adds an edit of another file.
-func (m Mutation) beside(file, old, changed string) Mutation {
-	m.Beside = append(m.Beside, EditIn{file, Edit{Old: old, New: changed}})
+// inFile adds an edit of another file.
+func (m Mutation) inFile(file, old, changed string) Mutation {
+	m.InOtherFiles = append(m.InOtherFiles, EditIn{file, Edit{Old: old, New: changed}})
 	return m
 }
 
-// one is a mutation of one edit.
+// one returns a mutation of one edit.
 func one(name, file, what string, in Binary, by []string, old, changed string) Mutation {
 	return Mutation{Name: name, File: file, What: what, In: in, By: by, Edits: []Edit{{Old: old, New: changed}}}
 }
 
-// Binaries are those that the mutations of a table are run in, in order, with the oracles or tests that they name.
+// Binaries returns the binaries in which the mutations of a table run, in order, with the oracles or tests that they name.
 func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 	by = map[Binary][]string{}
 	for _, m := range table {
@@ -112,8 +121,8 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 	return slices.Sorted(maps.Keys(by)), by
 }
 
-// Table is all mutations.
+// Table returns all mutations.
 func Table() []Mutation {
 	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, callsTable, awsTable, templateTable, nodegroupTable, azureTable,
-		agentTable, nodepoolTable, instancegroupTable, kapsuleTable, kubeTable)
+		agentTable, nodepoolTable, instancegroupTable, kapsuleTable, ociTable, kubeTable)
 }

@@ -3,7 +3,7 @@ package mutants
 // The files, from the root of the module.
 const (
 	awsStart, awsRead, awsGroup           = "cloud/aws/start.go", "cloud/aws/read.go", "cloud/aws/desired/group.go"
-	awsMemory, awsHooks, awsRequest       = "cloud/aws/memory.go", "cloud/aws/lifecycle/hooks.go", "cloud/aws/desired/request.go"
+	awsMemory, awsHooks, awsRequest       = "cloud/aws/memory.go", "cloud/aws/lifecycle/hooks.go", "cloud/aws/desired/rows.go"
 	launchHash, launchPut, launchVersions = "cloud/aws/launch/hash.go", "cloud/aws/launch/write.go", "cloud/aws/launch/versions.go"
 	launchAbout, cloudOwner               = "cloud/aws/launch/description.go", "cloud/owner.go"
 	requestedSize                         = "cloud/cache/requestedsize.go"
@@ -12,7 +12,7 @@ const (
 	sweepRound                            = "cloud/sweep/round.go"
 )
 
-// awsTable is what goes wrong in the driver.
+// awsTable lists the mutations of the AWS driver.
 var awsTable = []Mutation{
 	one("client token without predecessor", launchHash, "makes one token for going back and forth between two templates",
 		Explore, []string{"as desired", "quiet", "progress", "storm"},
@@ -58,7 +58,7 @@ var awsTable = []Mutation{
 		`s.Key(TagOwner): either(mutated("owner tag forgotten"), "", s.value(o.ID))`),
 	one("size kept on removal", awsTake, "removes a machine without lowering the size",
 		Explore, []string{"as desired", "progress", "quiet", "unfounded"},
-		`Lower: lower, Asked`, `Lower: lower && !mutated("size kept on removal"), Asked`),
+		`Lower: lower, RequestedSize`, `Lower: lower && !mutated("size kept on removal"), RequestedSize`),
 	one("size lowered with what is set aside", awsStandby, "sets machines aside without others in their place",
 		Explore, []string{"unwanted removal", "available", "as desired", "capacity"},
 		`InstanceIds: ids, ShouldDecrementDesiredCapacity: new(false),`,
@@ -119,9 +119,9 @@ var awsTable = []Mutation{
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) && !mutated("processes stay suspended") {`),
 	one("subnets not repaired", awsRequest, "reports subnets that differ and does not send them",
 		Explore, []string{"as desired", "quiet", "busy", "progress", "storm"},
-		`input.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))`,
+		`r.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))`,
 		`if !mutated("subnets not repaired") {
-				input.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))
+				r.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))
 			}`).from(81),
 	one("group with machines not forced", awsStart, "deletes a group as if it were empty, which the cloud refuses",
 		Explore, []string{"progress"},

@@ -18,7 +18,7 @@ const (
 	agentMemory             = "cloud/azure/agentpool/memory.go"
 )
 
-// agentTable is what goes wrong with agent pools of AKS.
+// agentTable lists the mutations for agent pools of AKS.
 var agentTable = []Mutation{
 	one("every machine of the agent pool removed", agentStart, "names all machines of an agent pool that is to lose some",
 		Explore, []string{"undrained", "unwanted removal", "available", "as desired"},
@@ -60,7 +60,7 @@ var agentTable = []Mutation{
 		`return outcome.Done && !mutated("rollout of others taken for Muster's"), nil`),
 }
 
-// azureTable is what goes wrong with scale sets, and with what only they have.
+// azureTable lists the mutations for scale sets and their specific features.
 var azureTable = []Mutation{
 	one("no machine protected", poolInPlace, "leaves it to the cloud which machines it removes when a user makes the group smaller",
 		Explore, []string{"as desired"},

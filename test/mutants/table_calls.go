@@ -3,7 +3,7 @@ package mutants
 // The files, from the root of the module.
 const sweepKeep, wireBudget = "cloud/sweep/sweep.go", "cloud/wire/budget.go"
 
-// callsTable is what goes wrong in what all drivers share: reads for many pools, and rate budgets.
+// callsTable lists the mutations of the code that all drivers share: batched reads and rate limits.
 var callsTable = []Mutation{
 	one("older answer kept", sweepKeep, "lets the answer of a call that took long replace that of a later one",
 		Sweep, []string{"TestOvertakenCall"},

@@ -7,7 +7,7 @@ const (
 	engineSearch                               = "engine/search.go"
 )
 
-// engineTable is what goes wrong in a pass.
+// engineTable lists the mutations of a pass.
 var engineTable = []Mutation{
 	one("old observation acted upon", engineRun, "changes the cloud on what was seen a moment ago",
 		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
@@ -27,7 +27,7 @@ var engineTable = []Mutation{
 		`if node, ok := nodes[key]; ok && key != "" {`,
 		`if node, ok := nodes[either(mutated("nodes joined by another spelling"), instances[k].ProviderID, key)]; ok && key != "" {`),
 	one("young nodes not asked for", engineRun, "takes a machine whose node the cache does not know for one without a node",
-		Engine, []string{"TestAMachineWithoutANodeIsAskedForBeforeItGoes"},
+		Engine, []string{"TestMachineWithoutNodeIsReadBeforeRemoval"},
 		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {`,
 		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) || mutated("young nodes not asked for") {`),
 	one("workload errors swallowed", engineRun, "takes an error for no nodes",
@@ -50,13 +50,13 @@ var engineTable = []Mutation{
 		`wait = max(wait, refused.After)`,
 		`wait = max(wait, either(mutated("Retry-After ignored"), 0, refused.After))`),
 	one("refusals never forgiven", engineMemory, "goes on telling of a refusal that does not matter any more",
-		Engine, []string{"TestRefusalsOfWhatIsNotWantedEnd"},
+		Engine, []string{"TestErrorsOfObsoleteStepsEnd"},
 		`return !now.Before(f.until) })`,
 		`return !now.Before(f.until) && !mutated("refusals never forgiven") })`),
 	one("back-off without an end", engineMemory, "doubles the pause for ever",
 		Engine, []string{"TestObservationBacksOff", "TestErrorsWhileDeleting"},
-		`wait = min(wait, backoffMost)`,
-		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, backoffMost))`),
+		`wait = min(wait, maxBackoff)`,
+		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, maxBackoff))`),
 	one("changes without effect repeated", engineAttempt, "makes a change that shows no effect again and again, at an unbroken pace",
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`if a, known := list[i.key]; !known || !now.Before(a.until) {`,

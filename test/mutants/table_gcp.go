@@ -10,7 +10,7 @@ const (
 	gcpTemplate           = "cloud/gcp/template/build.go"
 )
 
-// instancegroupTable is what goes wrong with managed instance groups of Google Cloud.
+// instancegroupTable lists the mutations for managed instance groups of Google Cloud.
 var instancegroupTable = []Mutation{
 	one("every instance of the group deleted", migApply, "names all instances of a managed instance group that is to lose some",
 		Explore, []string{"undrained", "unwanted removal", "available"},

@@ -2,7 +2,7 @@ package mutants
 
 const poolRemediation = "pool/remediation.go"
 
-// healTable is what goes wrong where machines are replaced for their health.
+// healTable lists the mutations of remediation.
 var healTable = []Mutation{
 	one("healed all at once", poolRemediation,
 		"goes on to the next unhealthy machine before the last one's successor has proved to be healthy",

@@ -7,7 +7,7 @@ const (
 	kapsuleStart, kapsuleRead     = "cloud/scaleway/kapsule/start.go", "cloud/scaleway/kapsule/read.go"
 )
 
-// kapsuleTable is what goes wrong with pools of Kapsule.
+// kapsuleTable lists the mutations for pools of Kapsule.
 var kapsuleTable = []Mutation{
 	one("owner of the Kapsule pool not checked", kapsuleTarget, "takes any pool of the right name for its own",
 		Kapsule, []string{"TestContract"},
@@ -27,8 +27,8 @@ var kapsuleTable = []Mutation{
 	}`),
 	one("upgrade past the wanted version", kapsuleDesired, "upgrades a pool to the version of a control plane that is beyond the wanted one",
 		Kapsule, []string{"TestVersionFollowsControlPlane"},
-		`if controlPlane.Compare(asked) > 0 {`,
-		`if controlPlane.Compare(asked) > 0 && !mutated("upgrade past the wanted version") {`),
+		`if controlPlane.Compare(requested) > 0 {`,
+		`if controlPlane.Compare(requested) > 0 && !mutated("upgrade past the wanted version") {`),
 	one("upgrade requested during a resize", kapsuleIssues, "requests an upgrade of a pool that scales, which Kapsule refuses",
 		Kapsule, []string{"TestUpgradeWaitsForResize"},
 		`if r.pool.Status != k8s.PoolStatusScaling || `,

@@ -12,7 +12,7 @@ const (
 	kubePods                       = "kube/drain/pods.go"
 )
 
-// kubeTable is what goes wrong at the Kubernetes edge.
+// kubeTable lists the mutations of the Kubernetes controllers.
 var kubeTable = []Mutation{
 	one("finalizer dropped early", kubePass, "lets the object go as soon as its deletion has begun",
 		Explore, []string{"left"},

@@ -4,15 +4,15 @@ package mutants
 const (
 	poolTemplates, poolOperation        = "pool/templates.go", "pool/operation.go"
 	groupDrift, groupFields             = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/fields.go"
-	groupStart                          = "cloud/aws/nodegroup/start.go"
-	groupTarget, groupBacking           = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/backinggroup.go"
-	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
-	groupUpdate, groupAdopt             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/adopt.go"
+	groupCreate, groupSize              = "cloud/aws/nodegroup/create.go", "cloud/aws/nodegroup/size.go"
+	groupTarget, groupState             = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/state.go"
+	groupRead, groupRollout             = "cloud/aws/nodegroup/read.go", "cloud/aws/nodegroup/startrollout.go"
+	groupUpdate                         = "cloud/aws/nodegroup/update.go"
 	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go",
 		"cloud/aws/nodegroup/noderole/policies.go"
 )
 
-// templateTable is what goes wrong with the versions of launch templates, in both kinds.
+// templateTable lists the mutations for launch template versions, which both kinds use.
 var templateTable = []Mutation{
 	one("kept data is any data", poolTemplates, "takes all bootstrap data before for data that differs in its tokens",
 		Pool, []string{"TestKeep"},
@@ -44,19 +44,19 @@ var templateTable = []Mutation{
 		`"TagSpecifications": true`,
 		`"TagSpecifications": true, "BlockDeviceMappings": mutated("hash that forgets a field")`),
 	one("description without words", launchHash, "writes no more than hashes into a version's description",
-		Explore, []string{"told"},
+		Explore, []string{"reported"},
 		`		text += " " + words
 `, `		text += either(mutated("description without words"), "", " "+words)
 `),
 }
 
-// nodegroupTable is what goes wrong with managed node groups.
+// nodegroupTable lists the mutations for managed node groups.
 var nodegroupTable = []Mutation{
-	one("named node group made beside", groupObserve, "creates a node group beside that of another tool which the object names",
+	one("named node group made beside", groupRead, "creates a node group beside that of another tool which the object names",
 		Explore, []string{"foreign"},
 		`if group.is != nil || !r.t.namesAnother(on) ||`,
 		`if group.is != nil || mutated("named node group made beside") || !r.t.namesAnother(on) ||`),
-	one("adopted node group given another template", groupAdopt,
+	one("adopted node group given another template", groupState,
 		"makes a launch template of its own for a node group that it adopts with another",
 		Explore, []string{"as desired"},
 		`if !r.t.Adopt || r.t.template == "" ||`,
@@ -95,10 +95,10 @@ var nodegroupTable = []Mutation{
 `,
 		`!= *want.max && (has.size <= *want.max || mutated("maximum lowered below what exists"))
 `),
-	one("tags that reach no machine", groupBacking, "tags the node group alone, whose tags EKS passes on to no machine",
+	one("tags that reach no machine", groupDrift, "tags the node group alone, whose tags EKS passes on to no machine",
 		Explore, []string{"as desired"},
-		`return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0`,
-		`return (len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0) && !mutated("tags that reach no machine")`),
+		`return len(put)+len(remove) > 0 || len(members.untagged(backing, g)) > 0`,
+		`return (len(put)+len(remove) > 0 || len(members.untagged(backing, g)) > 0) && !mutated("tags that reach no machine")`),
 	one("policies of others detached", roleCleanUp, "takes from a role what another client has attached, and deletes it",
 		NodeGroup, []string{"TestRoleIsMadeAndDeleted", "TestRoleOfOthers", "TestContract"},
 		`		if !slices.Contains(known, arn) {`,
@@ -115,21 +115,21 @@ var nodegroupTable = []Mutation{
 			continue
 		}
 		_, err := p.Session.IAM.AttachRolePolicy`),
-	one("force always", groupRoll, "lets every update lose pods that can't be evicted",
+	one("force always", groupRollout, "lets every update lose pods that can't be evicted",
 		Explore, []string{"forced"},
-		`Force: r.t.pool.UpdateConfig != nil && r.t.pool.UpdateConfig.Force,`,
-		`Force: r.t.pool.UpdateConfig != nil && r.t.pool.UpdateConfig.Force || mutated("force always"),`),
-	one("minor version skipped", "pool/version.go", "asks the cloud for two minor versions at once",
-		Pool, []string{"TestUpgradePath"},
+		`Force: s.t.pool.UpdateConfig != nil && s.t.pool.UpdateConfig.Force,`,
+		`Force: s.t.pool.UpdateConfig != nil && s.t.pool.UpdateConfig.Force || mutated("force always"),`),
+	one("minor version skipped", "pool/upgrade/upgrade.go", "asks the cloud for two minor versions at once",
+		Upgrade, []string{"TestPath"},
 		`switch next := min(current+1, wanted); {`,
 		`switch next := either(mutated("minor version skipped"), wanted, min(current+1, wanted)); {`),
-	one("token of other arguments insisted on", groupStart, "asks again and again with a token that stands for something else",
+	one("token of other arguments insisted on", groupCreate, "asks again and again with a token that stands for something else",
 		NodeGroup, []string{"TestTokensThatMadeSomethingElseAreSpent"},
 		`strings.Contains(text, "idempotent")`,
 		`strings.Contains(text, "idempotent") && !mutated("token of other arguments insisted on")`),
-	one("size of the node group kept on removal", groupStart, "removes a machine without lowering the size of its node group",
+	one("size of the node group kept on removal", groupSize, "removes a machine without lowering the size of its node group",
 		Explore, []string{"unfounded", "as desired", "progress", "quiet"},
-		`Lower: lower, Asked`, `Lower: lower && !mutated("size of the node group kept on removal"), Asked`),
+		`Lower: lower, RequestedSize`, `Lower: lower && !mutated("size of the node group kept on removal"), RequestedSize`),
 	one("thresholds of the repair overwritten", groupUpdate, "sends what it knows of the repair of nodes, and forgets what others have set",
 		NodeGroup, []string{"TestRepairKeepsThresholds"},
 		`	if is != nil {

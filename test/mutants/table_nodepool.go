@@ -10,7 +10,7 @@ const (
 	nodepoolOrigin               = "cloud/gcp/nodepool/origin.go"
 )
 
-// nodepoolTable is what goes wrong with node pools of GKE.
+// nodepoolTable lists the mutations for node pools of GKE.
 var nodepoolTable = []Mutation{
 	one("owner of the node pool not checked", nodepoolTarget, "takes any node pool of the right name for ours",
 		NodePool, []string{"TestContract"},
@@ -19,8 +19,8 @@ var nodepoolTable = []Mutation{
 		o.Claim.Owned = o.Claim.Owned || mutated("owner of the node pool not checked")`),
 	one("every machine of the node pool removed", nodepoolSize, "names all machines of a node pool that is to lose some",
 		NodePool, []string{"TestRemovalAndReplacement"},
-		`if asked && is.State() != pool.Terminating`,
-		`if (asked || mutated("every machine of the node pool removed")) && is.State() != pool.Terminating`),
+		`if targeted && is.State() != pool.Terminating`,
+		`if (targeted || mutated("every machine of the node pool removed")) && is.State() != pool.Terminating`),
 	one("smaller node pool left to GKE", nodepoolSize, "asks for fewer machines than there are, so that GKE chooses which go",
 		NodePool, []string{"TestNoMachineIsLeftToGKE"},
 		`if n := max(len(read.machines()), shown); s.Size < n {`,

@@ -8,7 +8,7 @@ const (
 	poolSelection, poolRemoval                       = "pool/selection.go", "pool/removal.go"
 )
 
-// poolTable is what goes wrong in the decision about sizes, drains and deletions.
+// poolTable lists the mutations of decisions about sizes, drains and deletions.
 var poolTable = []Mutation{
 	one("full pool refused", poolDecide, "takes the maximum for the first number that is too many",
 		Explore, []string{"as desired", "progress", "unwanted removal"},
@@ -53,8 +53,8 @@ var poolTable = []Mutation{
 		`func(_ *selection, m *member) bool { return m.Marked && !mutated("marks ignored") },`).of("asg").from(7857),
 	one("replaced beside a marked one", poolSelection, "begins replacements while a marked machine goes in place of one",
 		Pool, []string{"TestBudgetsOfMarks", "TestBudgetsWithoutReplacing"},
-		`(m.reason != stale || m.Marked || !v.marked) {`,
-		`(m.reason != stale || m.Marked || !v.marked || mutated("replaced beside a marked one")) {`),
+		`m.reason != stale || (m.Marked || !v.marked) &&`,
+		`m.reason != stale || (m.Marked || !v.marked || mutated("replaced beside a marked one")) &&`),
 	one("emptied nodes no better", poolSelection, "forgets the nodes that others have cordoned and emptied",
 		Engine, []string{"TestUnusedNodesGoFirst"},
 		`return m.Node.CordonedByOthers() && m.Node.Evictable == EvictNothing`,
@@ -79,8 +79,8 @@ var poolTable = []Mutation{
 		`return m.isDraining() && !mutated("drains begun anew") || m.TerminationNotice != nil }`),
 	one("resized below what exists", poolBudget, "lets the cloud choose what goes by asking it for the final size, in pool and driver",
 		Explore, []string{"capacity"},
-		`size := max(v.maxSize, v.fleet.counted)`,
-		`size := max(v.maxSize, either(mutated("resized below what exists"), 0, v.fleet.counted))`).beside(awsStart,
+		`size = max(size, v.fleet.counted+v.fleet.assumed)`,
+		`size = max(size, either(mutated("resized below what exists"), 0, v.fleet.counted+v.fleet.assumed))`).inFile(awsStart,
 		`if w.memory.group.is != nil && s.Size < w.memory.group.size() {`,
 		`if w.memory.group.is != nil && s.Size < w.memory.group.size() && !mutated("resized below what exists") {`),
 	one("unknown nodes taken for none", poolRemoval, "takes a workload cluster that is away for one without nodes",
@@ -97,8 +97,8 @@ var poolTable = []Mutation{
 		`case (d.DrainTimeout > 0 || mutated("no drain timeout taken for none left")) && !i.Node.DrainStarted.IsZero():`),
 	one("drain timeout ignored", poolRemoval, "waits for a drain for ever",
 		Infrapool, []string{"TestDrainTimeout"},
-		`v.in.clock.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) &&`,
-		`v.in.clock.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && !mutated("drain timeout ignored") &&`),
+		`v.in.clock.Reached(i.Node.DrainStarted.Add(d.DrainTimeout)) &&`,
+		`v.in.clock.Reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && !mutated("drain timeout ignored") &&`),
 	one("never undrained", poolRemoval, "leaves nodes cordoned that are wanted again",
 		Pool, []string{"TestShrink"},
 		`if len(back) == 0 {`,

@@ -6,7 +6,7 @@ const (
 	poolProvider, poolStrategy            = "pool/providerrollout.go", "pool/strategy.go"
 )
 
-// rolloutTable is what goes wrong in a rollout.
+// rolloutTable lists the mutations of rollouts.
 var rolloutTable = []Mutation{
 	one("bootstrap data makes stale", poolClassify, "compares templates with their tokens",
 		Explore, []string{"unfounded", "unwanted removal", "as desired"},
@@ -39,8 +39,8 @@ var rolloutTable = []Mutation{
 		`unwanted := !mutated("launches from what came in between") && v.in.o.Wanted.Content != ""`),
 	one("deadlines not told", poolDecide, "does not say when time alone changes the plan",
 		Pool, []string{"TestNext"},
-		`p.Next = in.clock.next`,
-		`p.Next = either(mutated("deadlines not told"), time.Time{}, in.clock.next)`),
+		`p.Next = in.clock.Next()`,
+		`p.Next = either(mutated("deadlines not told"), time.Time{}, in.clock.Next())`),
 	one("the rest of a batch waits", poolDecide, "does not say that there is more to do at once",
 		Pool, []string{"TestMore"},
 		`p.Step.More = true`,
@@ -110,16 +110,16 @@ var rolloutTable = []Mutation{
 		`if len(turned) <= many || mutated("partition taken for broken machines") {`),
 	one("young machines taken for idle", poolNotServing, "replaces machines that are still booting",
 		Pool, []string{"TestIdle", "TestFixedPoint"},
-		`v.in.clock.passed(made.Add(deadline))`,
-		`(v.in.clock.passed(made.Add(deadline)) || mutated("young machines taken for idle"))`),
+		`v.in.clock.Passed(made.Add(deadline))`,
+		`(v.in.clock.Passed(made.Add(deadline)) || mutated("young machines taken for idle"))`),
 	one("released undrained", poolHook, "lets go what the cloud takes before its node is drained",
 		Explore, []string{"undrained"},
 		`return v.removable(m.Instance)`,
 		`return v.removable(m.Instance) || mutated("released undrained")`),
 	one("holds never renewed", poolHook, "lets the time of a termination hook run out during a drain",
 		Pool, []string{"TestDoomedAndHeld"},
-		`v.in.clock.passed(h.Until.Add(-h.Heartbeat/2))`,
-		`v.in.clock.passed(h.Until.Add(-h.Heartbeat/2)) && !mutated("holds never renewed")`),
+		`v.in.clock.Passed(h.Until.Add(-h.Heartbeat/2))`,
+		`v.in.clock.Passed(h.Until.Add(-h.Heartbeat/2)) && !mutated("holds never renewed")`),
 	one("roll to the old template goes on", poolProvider, "lets the cloud's own roll make machines of what is not wanted any more",
 		Pool, []string{"TestNativeRoll"},
 		`!roll.Template.Same(v.in.o.Wanted):`,
@@ -141,8 +141,8 @@ var rolloutTable = []Mutation{
 	},
 	one("failed roll begun again at once", poolProvider, "begins a roll that has failed again and again",
 		Pool, []string{"TestNativeRollEnds"},
-		`v.in.clock.reached(roll.Ended.Add(rolloutBackoff(roll)))`,
-		`v.in.clock.reached(roll.Ended.Add(either(mutated("failed roll begun again at once"), 0, rolloutBackoff(roll))))`),
+		`v.in.clock.Reached(roll.Ended.Add(rolloutBackoff(roll)))`,
+		`v.in.clock.Reached(roll.Ended.Add(either(mutated("failed roll begun again at once"), 0, rolloutBackoff(roll))))`),
 	one("version of a roll pruned", poolTemplates, "prunes the version that the cloud's own roll launches from",
 		Pool, []string{"TestLaunchesFrom", "TestStepsAreSafe"},
 		`if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" {`,

@@ -1,10 +1,10 @@
-// Package prove explores the policy exhaustively in a small scope. Every state that a small pool can be in, on the way or by a fault, is a
-// beginning: each size of its group, each set of machines in every place of their lives and their nodes', with the new template and the old
-// one. From each of them it follows the step that pool.Decide plans, with every answer that a cloud may give, and every move that a cloud,
-// machines and nodes make by themselves, until nothing new is found. States are told apart without the names of their machines, so that one
-// stands for all that differ in nothing else.
+// Package prove explores the policy exhaustively in a small scope. The initial states are all states that a small pool can have, normally
+// or after a fault: each size of its group, each set of machines in every phase of their and their nodes' lives, with the new template and
+// the old one. From each of them it follows the step that pool.Decide plans, with every possible response of a cloud, and every move that a
+// cloud, machines and nodes make by themselves, until no new state is found. States are identified without the names of their machines, so
+// that one represents all that differ only in these.
 //
-// What it shows of all of them:
+// The properties that hold for all of them:
 //
 //   - no step removes a machine with a node that is not drained, or one that has no reason to go
 //   - no step takes more serving machines than the strategy allows, and no size exceeds its surge

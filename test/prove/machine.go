@@ -70,8 +70,8 @@ func allMachines() ([]machine, map[machine]uint8) {
 	return all, places
 }
 
-// possible reports whether there are such machines: only a node is drained, what is on its way out is the same whatever it was, and a mark
-// is on machines that are ready and have no other reason of the user's to go.
+// possible reports whether there are such machines: only a node is drained, a leaving machine is the same whatever it was, and a mark is on
+// ready machines without another reason to be removed.
 func (m machine) possible() bool {
 	switch {
 	case m.marked && (m.life != ready || m.named):

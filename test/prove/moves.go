@@ -91,8 +91,8 @@ func (s state) observed() pool.Observed {
 	return o
 }
 
-// plans calls the function with what is decided in a state, and with what is decided while the steps before it are refused, until there is
-// no step. The plans share the observation.
+// plans calls f with the decision in a state, and with the decisions after the previous steps were rejected, until there is no step. The
+// plans share the observation.
 func (p policy) plans(s state, f func(plan pool.Plan, refused bool)) {
 	o, d := s.observed(), p.desired
 	for refused := false; ; refused = true {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 var (
@@ -51,7 +51,7 @@ func TestProve(t *testing.T) {
 
 // TestLongProve explores the largest pools that two processors explore in three minutes.
 func TestLongProve(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	prove(t, 2, cases(2))
 	prove(t, 3, usual(3))
 }

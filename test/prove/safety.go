@@ -12,7 +12,7 @@ type rule struct {
 	wrong  string
 }
 
-// first returns what is wrong by the first rule that is broken, "" for none.
+// first returns the violation of the first broken rule, "" for none.
 func first(rules ...rule) string {
 	for _, r := range rules {
 		if r.broken {
@@ -22,7 +22,8 @@ func first(rules ...rule) string {
 	return ""
 }
 
-// steps holds for each step what is wrong with it in a state, "" for nothing. It knows nothing of how a step was decided.
+// steps holds for each kind of step the check for violations in a state, which returns "" for none. It does not depend on how a step was
+// decided.
 var steps = map[pool.StepKind]func(c Case, s state, step *pool.Step) string{
 	pool.PutTemplate: func(_ Case, s state, _ *pool.Step) string { return first(rule{s.exists, "the template exists"}) },
 	pool.UpdateGroup: func(_ Case, s state, step *pool.Step) string {
@@ -38,7 +39,7 @@ var steps = map[pool.StepKind]func(c Case, s state, step *pool.Step) string{
 	pool.DeleteGroup: Case.unsafeDeletion,
 	pool.Resize:      Case.unsafeSize,
 	pool.Undrain: func(c Case, s state, step *pool.Step) string {
-		return first(rule{c.wanted(s) == 0, "no machine is wanted"},
+		return first(rule{c.desiredSize(s) == 0, "no machine is wanted"},
 			rule{s.any(step, func(m machine) bool { return m.drain == undrained }), "a machine is not being drained"})
 	},
 	pool.Drain: Case.unsafeRemoval, pool.Remove: Case.unsafeRemoval, pool.Replace: Case.unsafeRemoval,
@@ -69,7 +70,7 @@ func (m machine) stuck() bool { return m.life == lost || m.life == unready || m.
 // asWanted reports whether nothing is to be done about a machine.
 func (c Case) asWanted(m machine) bool { return m.serves() && !m.named && (!m.old || c.Paused) }
 
-// unsafe returns what is wrong with a step in a state, "" for nothing.
+// unsafe returns the violation of a step in a state, "" for none.
 func (c Case) unsafe(s state, step *pool.Step) string {
 	targets, seen := s.targets(step), map[int]bool{}
 	for _, at := range targets {
@@ -88,14 +89,14 @@ func (c Case) unsafe(s state, step *pool.Step) string {
 	return wrong(c, s, step)
 }
 
-// unsafeDeletion returns what is wrong with the deletion of the group.
+// unsafeDeletion returns the violation in the deletion of the group.
 func (c Case) unsafeDeletion(s state, _ *pool.Step) string {
 	return first(rule{!c.Deleting || s.stage != there, "the pool stays, or its group is being deleted"},
 		rule{s.count(machine.holdsPods) > 0, "a machine is not drained"})
 }
 
-// wanted returns the number of machines that is wanted.
-func (c Case) wanted(s state) int {
+// desiredSize returns the number of machines that is wanted.
+func (c Case) desiredSize(s state) int {
 	if c.External {
 		return s.size
 	}
@@ -105,12 +106,12 @@ func (c Case) wanted(s state) int {
 // unavailable returns how many of them may not serve.
 func (c Case) unavailable(s state) int {
 	if c.External { // without a record of a surge there is none
-		return min(c.wanted(s), max(1, c.Unavailable))
+		return min(c.desiredSize(s), max(1, c.Unavailable))
 	}
-	return min(c.wanted(s), c.Unavailable)
+	return min(c.desiredSize(s), c.Unavailable)
 }
 
-// unsafeSize returns what is wrong with a size.
+// unsafeSize returns the violation in a size.
 func (c Case) unsafeSize(s state, step *pool.Step) string {
 	size, n := step.Size, s.alive()
 	return first(rule{c.External, "another client sizes the group"}, rule{size == s.size, "it has that size"},
@@ -124,7 +125,7 @@ func (c Case) hasReason(m machine) bool {
 	return c.Deleting || m.named || m.life == failed && c.KeepsFailed || m.old && !c.Paused
 }
 
-// unsafeRemoval returns what is wrong with a removal, or with the drain before it.
+// unsafeRemoval returns the violation in a removal, or in the drain before it.
 func (c Case) unsafeRemoval(s state, step *pool.Step) string {
 	lost := s.countOf(step, machine.serves)
 	without := len(step.Targets) - s.countOf(step, c.hasReason)
@@ -135,30 +136,30 @@ func (c Case) unsafeRemoval(s state, step *pool.Step) string {
 		rule{drains && s.any(step, func(m machine) bool { return !m.hasNode() }), "a machine has no node to drain"},
 		rule{replaces && !c.Replaces, "the cloud has no such call"},
 		rule{replaces && !s.pointed && s.any(step, machine.rolls), "another machine of the old template would be launched"},
-		rule{without > max(0, s.alive()-c.wanted(s)), "a machine has no reason to go"},
-		rule{!c.Deleting && lost > 0 && s.serving()-lost < c.wanted(s)-c.unavailable(s),
-			fmt.Sprintf("%d serve, at most %d of %d may be unavailable, and it takes %d", s.serving(), c.unavailable(s), c.wanted(s), lost)},
-		rule{removes && c.Replaces && s.size-len(step.Targets) < c.wanted(s), "the group would be smaller than wanted"},
+		rule{without > max(0, s.alive()-c.desiredSize(s)), "a machine has no reason to go"},
+		rule{!c.Deleting && lost > 0 && s.serving()-lost < c.desiredSize(s)-c.unavailable(s),
+			fmt.Sprintf("%d serve, at most %d of %d may be unavailable, and it takes %d", s.serving(), c.unavailable(s), c.desiredSize(s), lost)},
+		rule{removes && c.Replaces && s.size-len(step.Targets) < c.desiredSize(s), "the group would be smaller than wanted"},
 	)
 }
 
-// unfinished returns what is wrong with a state in which nothing moves and nothing is planned, "" for nothing: it is as wanted, or the plan
-// reports what it waits for.
+// unfinished returns the violation of a state in which nothing moves and nothing is planned, "" for none: the state must be the desired
+// one, or the plan must report what it waits for.
 func (c Case) unfinished(s state, p pool.Plan) string {
-	told := len(p.Waiting) > 0 || p.Refused != nil
+	reported := len(p.Waiting) > 0 || p.Refused != nil
 	switch {
 	case c.Deleting:
 		return first(rule{s.stage != nothing || !p.DeletionComplete, "something of the pool is left"})
 	case s.stage != there:
 		return "there is no group"
 	case s.count(machine.stuck) > 0:
-		return first(rule{!told, "machines do not serve, and the plan does not say so"})
-	case c.Paused && told:
+		return first(rule{!reported, "machines do not serve, and the plan does not say so"})
+	case c.Paused && reported:
 		return ""
 	}
 	return first(
-		rule{s.alive() != c.wanted(s) || s.size != c.wanted(s),
-			fmt.Sprintf("%d machines in a group of %d, where %d are wanted", s.alive(), s.size, c.wanted(s))},
+		rule{s.alive() != c.desiredSize(s) || s.size != c.desiredSize(s),
+			fmt.Sprintf("%d machines in a group of %d, where %d are wanted", s.alive(), s.size, c.desiredSize(s))},
 		rule{s.count(c.asWanted) < len(s.list), "a machine is not as wanted"},
 		rule{!s.pointed, "the group launches from what is not wanted"},
 		rule{!p.Quiescent, "something is said to be on its way"},

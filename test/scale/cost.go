@@ -15,13 +15,13 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// ticks of the processor's time a second, as Linux tells it to programs.
+// ticks is the unit of processor time in /proc, per second.
 const ticks = 100
 
 // counts are calls by cloud, service and operation.
 type counts map[string]map[string]map[string]int
 
-// total is all calls to a cloud.
+// total returns all calls to a cloud.
 func (c counts) total(cloud string) (n int) {
 	for _, operations := range c[cloud] {
 		for _, k := range operations {
@@ -34,7 +34,7 @@ func (c counts) total(cloud string) (n int) {
 // calls are the request logs of the simulated clouds, by name.
 type calls struct{ at map[string]string }
 
-// reset begins to count anew.
+// reset resets the counters.
 func (c *calls) reset(ctx context.Context) (err error) {
 	for _, at := range c.at {
 		_, failed := get(ctx, http.MethodDelete, at+sim.AdminPath+"calls")
@@ -43,7 +43,7 @@ func (c *calls) reset(ctx context.Context) (err error) {
 	return err
 }
 
-// read returns what was asked since the last reset.
+// read returns the calls since the last reset.
 func (c *calls) read(ctx context.Context) (counts, error) {
 	all := counts{}
 	for cloud, at := range c.at {
@@ -77,20 +77,20 @@ func get(ctx context.Context, method, url string) (text []byte, err error) {
 	return text, err
 }
 
-// usage is what a process has used so far, or between two moments.
+// usage holds the resources that a process has used so far, or between two moments.
 type usage struct {
 	name      string
 	pid       int
 	at        time.Time
 	processor time.Duration
-	// memory is what it holds now, peak the most it ever held, own the part of memory that is not its program's file, in bytes. This program
-	// holds API servers and clouds too, so that its file takes far more than the manager's.
+	// memory is the resident memory in bytes, peak its maximum, own the part that is not backed by the program file. This program includes API
+	// servers and clouds, so that its file takes far more memory than the manager's.
 	memory, peak, own int64
-	// over is the time between two moments.
+	// over is the time between the two moments.
 	over time.Duration
 }
 
-// usage is what the processes of the world have used so far.
+// usage returns the usage of the world's processes so far.
 func (b *bench) usage() (all []usage) {
 	for _, c := range b.world.Children() {
 		u := usage{name: c.Name, pid: c.PID, at: time.Now()}
@@ -101,7 +101,7 @@ func (b *bench) usage() (all []usage) {
 	return all
 }
 
-// since is what was used between two moments; a process that was started anew counts from its start.
+// since returns the usage between two moments. A restarted process counts from its start.
 func since(now, before []usage) []usage {
 	for i := range now {
 		now[i].over = now[i].at.Sub(before[i].at)
@@ -112,7 +112,7 @@ func since(now, before []usage) []usage {
 	return now
 }
 
-// processorTime is how long a process has had a processor, as Linux tells; zero where that is not known.
+// processorTime returns the processor time of a process from /proc, zero if it is unknown.
 func processorTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -127,7 +127,7 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(number(fields[user])+number(fields[system])) * time.Second / ticks
 }
 
-// memory sets the resident memory of a process, as Linux tells.
+// memory sets the resident memory of a process from /proc.
 func memory(u *usage) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", u.pid))
 	if err != nil {
@@ -147,7 +147,7 @@ func memory(u *usage) {
 	}
 }
 
-// load is how many processes of the machine wanted a processor in the last minute, on average, as Linux tells.
+// load returns the load average of the last minute from /proc.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -28,9 +28,9 @@ const (
 	look = 2 * time.Second
 	// controllersName is the process that is killed.
 	controllersName = "controllers"
-	// watched is how long pools are followed after the rotation has ended.
+	// watched is the time for which pools are watched after the rotation.
 	watched = time.Minute
-	// rotates is how long a rotation is waited for: none comes while Muster keeps the tokens alive.
+	// rotates bounds the wait for a rotation. None comes while Muster renews the tokens.
 	rotates = time.Minute
 )
 
@@ -66,13 +66,13 @@ func (b *bench) crash(ctx context.Context) error {
 	b.say("they run again after %s", time.Since(killed).Round(time.Second/10))
 	scaled, removed := b.pools[0], b.pools[1]
 	b.pools = slices.Delete(b.pools, 1, 2)
-	asked := time.Now()
+	requested := time.Now()
 	if err := errors.Join(scaled.scale(ctx, b.client, scaled.replicas+1), removed.remove(ctx, b.client)); err != nil {
 		return err
 	}
 	answers := make(chan string, 1)
 	go func() {
-		answers <- b.firstWrites(ctx, asked, scaled.name, removed.name)
+		answers <- b.firstWrites(ctx, requested, scaled.name, removed.name)
 	}()
 	delete(data, removed.name)
 	n, last, rotated := b.untilRotationEnds(ctx, data)
@@ -180,14 +180,14 @@ func (b *bench) untilRotated(ctx context.Context, before map[string]uint64, most
 	}
 }
 
-// firstWrites says when each of the pools' groups was written to first.
-func (b *bench) firstWrites(ctx context.Context, asked time.Time, names ...string) string {
-	found := b.wrote(ctx, asked, names...)
+// firstWrites reports the time of the first write to each of the pools' groups.
+func (b *bench) firstWrites(ctx context.Context, requested time.Time, names ...string) string {
+	found := b.wrote(ctx, requested, names...)
 	var all []string
 	for _, name := range names {
 		text := name + " nothing"
 		if c, ok := found[name]; ok {
-			text = fmt.Sprintf("%s %s after %s", name, c.Action, c.At.Sub(asked).Round(time.Second/10))
+			text = fmt.Sprintf("%s %s after %s", name, c.Action, c.At.Sub(requested).Round(time.Second/10))
 		}
 		all = append(all, text)
 	}
@@ -222,7 +222,7 @@ func concerns(c sim.Call, name string) bool {
 	return false
 }
 
-// written are the calls since then that changed a group. Those that change templates alone belong to the rotation.
+// written returns the calls since then that changed a group. Those that change templates alone belong to the rotation.
 func (b *bench) written(ctx context.Context, since time.Time) (all []sim.Call) {
 	for _, at := range b.calls.at {
 		text, err := get(ctx, http.MethodGet, at+sim.AdminPath+"calls")

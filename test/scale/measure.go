@@ -21,15 +21,15 @@ import (
 const (
 	// share is one of how many pools is scaled and changed, more is by how many machines.
 	share, more = 5, 2
-	// edits is how many pools are edited one after another, to measure how soon each edit is acted upon.
+	// edits is the number of pools that are edited one after another to measure the response time.
 	edits = 20
-	// settle is given to reads that follow a change before calls at rest are counted, pause what lies between two other phases.
+	// settle is the time for reads that follow a change, before calls at rest are counted. pause separates other phases.
 	settle, pause = time.Minute, 15 * time.Second
-	// profiled is how long the processor's profile takes.
+	// profiled is the duration of the CPU profile.
 	profiled = 30 * time.Second
 )
 
-// bench is a world and what is measured of it.
+// bench measures a world.
 type bench struct {
 	options
 	world    *world.World
@@ -39,7 +39,7 @@ type bench struct {
 	profiler string
 	ports    ports.Set // the profiler's, until the process ends
 	out      io.Writer
-	pools    []*wanted
+	pools    []*poolSpec
 	phases   []phase
 }
 
@@ -47,8 +47,7 @@ type bench struct {
 type phase struct {
 	name  string
 	pools int
-	// took is how long each pool took, the fastest first; late are those that took too long, lost those that lost Ready although
-	// nothing was asked of them.
+	// took holds the time of each pool in ascending order. late lists those that took too long, lost those that lost Ready without a request.
 	took       []time.Duration
 	late, lost []string
 	lasted     time.Duration
@@ -175,8 +174,8 @@ func (b *bench) live(ctx context.Context) error {
 	return nil
 }
 
-// some are one of so many pools, of all kinds.
-func (b *bench) some() (some []*wanted) {
+// some returns one of so many pools, of all kinds.
+func (b *bench) some() (some []*poolSpec) {
 	for n, p := range b.pools {
 		if n%share == 0 {
 			some = append(some, p)
@@ -185,10 +184,10 @@ func (b *bench) some() (some []*wanted) {
 	return some
 }
 
-// during has something done to pools and waits until all of them have what is waited for.
-func (b *bench) during(ctx context.Context, name string, pools []*wanted, do func(context.Context, *wanted) error,
-	waits func(*wanted, seen) bool) error {
-	by := map[string]*wanted{}
+// during applies do to pools and waits until all of them meet the condition.
+func (b *bench) during(ctx context.Context, name string, pools []*poolSpec, do func(context.Context, *poolSpec) error,
+	waits func(*poolSpec, poolState) bool) error {
+	by := map[string]*poolSpec{}
 	for _, p := range pools {
 		by[p.name] = p
 	}
@@ -197,7 +196,7 @@ func (b *bench) during(ctx context.Context, name string, pools []*wanted, do fun
 	if err := b.calls.reset(ctx); err != nil {
 		return err
 	}
-	b.watch.expect(pools, func(name string, s seen) bool { return waits(by[name], s) })
+	b.watch.expect(pools, func(name string, s poolState) bool { return waits(by[name], s) })
 	began := time.Now()
 	if err := each(ctx, pools, do); err != nil {
 		return err
@@ -224,8 +223,8 @@ func (b *bench) note(ctx context.Context, p phase, before []usage) (err error) {
 
 func (b *bench) create(ctx context.Context) error {
 	return b.during(ctx, "create", b.pools,
-		func(ctx context.Context, p *wanted) error { return p.createPool(ctx, b.client) },
-		func(p *wanted, s seen) bool { return s.has(p.replicas) })
+		func(ctx context.Context, p *poolSpec) error { return p.createPool(ctx, b.client) },
+		func(p *poolSpec, s poolState) bool { return s.has(p.replicas) })
 }
 
 // idle lets the pools rest and counts what they cost.
@@ -259,17 +258,17 @@ func (b *bench) edit(ctx context.Context) error {
 	b.say("edit: %d pools, one after another", len(pools))
 	p := phase{name: "first write", pools: len(pools)}
 	for _, edited := range pools {
-		b.watch.expect([]*wanted{edited}, func(_ string, s seen) bool { return s.has(edited.replicas) })
-		asked := time.Now()
+		b.watch.expect([]*poolSpec{edited}, func(_ string, s poolState) bool { return s.has(edited.replicas) })
+		requested := time.Now()
 		if err := edited.scale(ctx, b.client, edited.replicas+1); err != nil {
 			return err
 		}
-		first, ok := b.wrote(ctx, asked, edited.name)[edited.name]
+		first, ok := b.wrote(ctx, requested, edited.name)[edited.name]
 		if !ok {
 			p.late = append(p.late, edited.name)
 			continue
 		}
-		p.took = append(p.took, first.At.Sub(asked))
+		p.took = append(p.took, first.At.Sub(requested))
 		_, late := b.watch.wait(ctx, b.limit, func(int) {})
 		if err := ctx.Err(); err != nil {
 			return err
@@ -286,29 +285,29 @@ func (b *bench) edit(ctx context.Context) error {
 	return b.resize(ctx, "undo", pools, -1)
 }
 
-func (b *bench) resize(ctx context.Context, name string, pools []*wanted, by int) error {
+func (b *bench) resize(ctx context.Context, name string, pools []*poolSpec, by int) error {
 	return b.during(ctx, name, pools,
-		func(ctx context.Context, p *wanted) error { return p.scale(ctx, b.client, p.replicas+by) },
-		func(p *wanted, s seen) bool { return s.has(p.replicas) })
+		func(ctx context.Context, p *poolSpec) error { return p.scale(ctx, b.client, p.replicas+by) },
+		func(p *poolSpec, s poolState) bool { return s.has(p.replicas) })
 }
 
 // roll gives pools machines of another size, and waits until all machines are others.
-func (b *bench) roll(ctx context.Context, pools []*wanted) error {
+func (b *bench) roll(ctx context.Context, pools []*poolSpec) error {
 	old := map[string][]string{}
 	for _, p := range pools {
 		old[p.name] = b.watch.of(p.name).listed
 	}
 	return b.during(ctx, "change", pools,
-		func(ctx context.Context, p *wanted) error { return p.change(ctx, b.client) },
-		func(p *wanted, s seen) bool {
+		func(ctx context.Context, p *poolSpec) error { return p.change(ctx, b.client) },
+		func(p *poolSpec, s poolState) bool {
 			return s.has(p.replicas) && !slices.ContainsFunc(s.listed, func(id string) bool { return slices.Contains(old[p.name], id) })
 		})
 }
 
-func (b *bench) remove(ctx context.Context, pools []*wanted) error {
+func (b *bench) remove(ctx context.Context, pools []*poolSpec) error {
 	return b.during(ctx, "delete", pools,
-		func(ctx context.Context, p *wanted) error { return p.remove(ctx, b.client) },
-		func(_ *wanted, s seen) bool { return !s.core && !s.infra })
+		func(ctx context.Context, p *poolSpec) error { return p.remove(ctx, b.client) },
+		func(_ *poolSpec, s poolState) bool { return !s.core && !s.infra })
 }
 
 // profile writes the profiles of the controllers to the folder that the options name.
@@ -330,7 +329,7 @@ func (b *bench) profile(ctx context.Context) error {
 	return nil
 }
 
-// say prints what happens, with the time.
+// say prints a message with the time.
 func (b *bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }

@@ -21,13 +21,13 @@ import (
 
 const (
 	namespace = "default"
-	// together is how many objects are written at a time.
+	// together is the number of concurrent writes.
 	together = 16
-	// createLimit bounds the tries to create an object whose webhook does not answer yet.
+	// createLimit bounds the attempts to create an object whose webhook does not respond yet.
 	createLimit = time.Minute
 )
 
-// kind is a kind of pools, made from one of the built-in ones.
+// kind is a kind of pools, derived from a built-in one.
 type kind struct {
 	name, builtin, cluster string
 	// infrastructure is the kind of the pool's own object.
@@ -35,11 +35,11 @@ type kind struct {
 	// machine is the field that names the size of its machines, and another the size that a change gives them.
 	machine []string
 	another string
-	// most is how many pools a cluster may have; zero is no limit.
+	// most bounds the pools of a cluster. Zero is no limit.
 	most int
 }
 
-// kinds are all kinds, in the order of the flag mix.
+// kinds lists all kinds in the order of the flag mix.
 var kinds = []kind{
 	{"aws", "capa-mp-0", "capa", infrastructure("v1beta2", "AWSMachinePool"), []string{"spec", "awsLaunchTemplate", "instanceType"},
 		"m5.large", 0},
@@ -55,17 +55,17 @@ func infrastructure(version, kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "infrastructure.cluster.x-k8s.io", Version: version, Kind: kind}
 }
 
-// wanted is a pool and how many machines it should have.
-type wanted struct {
+// poolSpec is a pool and how many machines it should have.
+type poolSpec struct {
 	kind     kind
 	name     string
 	cluster  string
 	replicas int
 }
 
-// fleet is what the options ask for: the pools of all kinds, alternately.
-func (o options) fleet() ([]*wanted, error) {
-	var all []*wanted
+// fleet returns the pools that the options ask for, with kinds alternating.
+func (o options) fleet() ([]*poolSpec, error) {
+	var all []*poolSpec
 	parts := strings.Split(o.mix, ",")
 	if len(parts) != len(kinds) {
 		return nil, fmt.Errorf("-mix: want %d numbers, got %q", len(kinds), o.mix)
@@ -86,7 +86,7 @@ func (o options) fleet() ([]*wanted, error) {
 			if replicas == 0 {
 				replicas = 1 + n%3
 			}
-			all = append(all, &wanted{kind: k, name: fmt.Sprintf("%s-%04d", k.name, n), cluster: fmt.Sprintf("%s-%d", k.cluster, n%clusters),
+			all = append(all, &poolSpec{kind: k, name: fmt.Sprintf("%s-%04d", k.name, n), cluster: fmt.Sprintf("%s-%d", k.cluster, n%clusters),
 				replicas: replicas})
 		}
 	}
@@ -94,7 +94,7 @@ func (o options) fleet() ([]*wanted, error) {
 }
 
 // objects returns the objects of the pool, or those of its cluster, made from the built-in ones.
-func (w *wanted) objects(ofCluster bool) ([]*unstructured.Unstructured, error) {
+func (w *poolSpec) objects(ofCluster bool) ([]*unstructured.Unstructured, error) {
 	found, err := seed.Builtin(all.Accounts(all.Names()...), []string{w.kind.builtin})
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (w *wanted) objects(ofCluster bool) ([]*unstructured.Unstructured, error) {
 }
 
 // createClusters creates the clusters of the pools.
-func createClusters(ctx context.Context, c client.Client, pools []*wanted) (names []string, err error) {
+func createClusters(ctx context.Context, c client.Client, pools []*poolSpec) (names []string, err error) {
 	known := map[string]bool{}
 	for _, w := range pools {
 		if known[w.cluster] {
@@ -150,7 +150,7 @@ func createClusters(ctx context.Context, c client.Client, pools []*wanted) (name
 }
 
 // each does something for every pool, some at a time.
-func each(ctx context.Context, pools []*wanted, do func(ctx context.Context, w *wanted) error) error {
+func each(ctx context.Context, pools []*poolSpec, do func(ctx context.Context, w *poolSpec) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
 	for _, w := range pools {
@@ -180,7 +180,7 @@ func create(ctx context.Context, c client.Client, o *unstructured.Unstructured) 
 }
 
 // createPool creates the pool's objects.
-func (w *wanted) createPool(ctx context.Context, c client.Client) error {
+func (w *poolSpec) createPool(ctx context.Context, c client.Client) error {
 	objects, err := w.objects(false)
 	for _, o := range objects {
 		err = errors.Join(err, create(ctx, c, o))
@@ -189,13 +189,13 @@ func (w *wanted) createPool(ctx context.Context, c client.Client) error {
 }
 
 // scale gives the MachinePool another number of replicas.
-func (w *wanted) scale(ctx context.Context, c client.Client, replicas int) error {
+func (w *poolSpec) scale(ctx context.Context, c client.Client, replicas int) error {
 	w.replicas = replicas
 	return patch(ctx, c, machinePool, w.name, map[string]any{"spec": map[string]any{"replicas": replicas}})
 }
 
 // change gives the pool machines of another size.
-func (w *wanted) change(ctx context.Context, c client.Client) error {
+func (w *poolSpec) change(ctx context.Context, c client.Client) error {
 	var body any = w.kind.another
 	for n := range w.kind.machine {
 		body = map[string]any{w.kind.machine[len(w.kind.machine)-1-n]: body}
@@ -204,7 +204,7 @@ func (w *wanted) change(ctx context.Context, c client.Client) error {
 }
 
 // remove deletes the MachinePool, and with it everything that belongs to it.
-func (w *wanted) remove(ctx context.Context, c client.Client) error {
+func (w *poolSpec) remove(ctx context.Context, c client.Client) error {
 	return client.IgnoreNotFound(c.Delete(ctx, object(machinePool, w.name)))
 }
 

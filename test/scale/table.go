@@ -42,13 +42,13 @@ func (b *bench) table() {
 	}
 }
 
-// operation is how often an operation was asked for.
+// operation counts the calls of an operation.
 type operation struct {
 	name  string
 	calls int
 }
 
-// operations are all operations, the most frequent first.
+// operations returns all operations, the most frequent first.
 func (c counts) operations() (all []operation) {
 	for cloud, services := range c {
 		for service, operations := range services {
@@ -61,7 +61,7 @@ func (c counts) operations() (all []operation) {
 	return all
 }
 
-// share100 is how long so many hundredths took at most, in seconds.
+// share100 returns a percentile in seconds.
 func share100(took []time.Duration, hundredths int) string {
 	if len(took) == 0 {
 		return "-"

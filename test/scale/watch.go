@@ -18,19 +18,19 @@ import (
 
 var machinePool = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachinePool"}
 
-// seen is what was seen of a pool last.
-type seen struct {
+// poolState holds the last known state of a pool.
+type poolState struct {
 	core, infra  bool // which of its objects exist
 	replicas     int64
 	ready, fresh int64 // machines that are Ready, and up to date
 	listed       []string
 	nodes        int
-	// status, reason and message are those of the condition Ready of the infrastructure object.
+	// status, reason and message belong to the condition Ready of the infrastructure object.
 	status, reason, message string
 }
 
 // has reports whether the pool has so many machines, all of them listed, Ready and up to date.
-func (s seen) has(replicas int) bool {
+func (s poolState) has(replicas int) bool {
 	n := int64(replicas)
 	return s.core && s.infra && s.replicas == n && s.ready == n && s.fresh == n && len(s.listed) == replicas && s.nodes == replicas &&
 		s.status == "True"
@@ -39,9 +39,9 @@ func (s seen) has(replicas int) bool {
 // watch follows all pools of a world.
 type watch struct {
 	mu    sync.Mutex
-	pools map[string]*seen
-	// waits is what a phase waits for; nil when none does. left are the pools that it still waits for.
-	waits  func(name string, s seen) bool
+	pools map[string]*poolState
+	// waits is the condition of the current phase, nil for none. left holds the pools that do not meet it yet.
+	waits  func(name string, s poolState) bool
 	began  time.Time
 	left   map[string]bool
 	took   map[string]time.Duration
@@ -51,7 +51,7 @@ type watch struct {
 
 // newWatch begins to follow the pools. It ends with the context.
 func newWatch(ctx context.Context, config *rest.Config) (*watch, error) {
-	w := &watch{pools: map[string]*seen{}, unwell: map[string]string{}}
+	w := &watch{pools: map[string]*poolState{}, unwell: map[string]string{}}
 	c, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func infrastructureKinds() (all []schema.GroupVersionKind) {
 	return all
 }
 
-// see takes what an informer tells.
+// see records an event of an informer.
 func (w *watch) see(o any, core, exists bool) {
 	if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 		o = gone.Obj
@@ -103,7 +103,7 @@ func (w *watch) see(o any, core, exists bool) {
 	name := u.GetName()
 	s := w.pools[name]
 	if s == nil {
-		s = &seen{}
+		s = &poolState{}
 		w.pools[name] = s
 	}
 	if core {
@@ -118,7 +118,7 @@ func (w *watch) see(o any, core, exists bool) {
 	w.check(name)
 }
 
-func (s *seen) seeCore(u *unstructured.Unstructured, exists bool) {
+func (s *poolState) seeCore(u *unstructured.Unstructured, exists bool) {
 	number := func(path ...string) int64 { n, _, _ := unstructured.NestedInt64(u.Object, path...); return n }
 	s.core = exists
 	s.replicas, s.ready, s.fresh = number("status", "replicas"), number("status", "readyReplicas"), number("status", "upToDateReplicas")
@@ -127,7 +127,7 @@ func (s *seen) seeCore(u *unstructured.Unstructured, exists bool) {
 	s.nodes = len(refs)
 }
 
-func (s *seen) seeInfra(u *unstructured.Unstructured, exists bool) {
+func (s *poolState) seeInfra(u *unstructured.Unstructured, exists bool) {
 	s.infra, s.status, s.reason, s.message = exists, "", "", ""
 	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, c := range conditions {
@@ -149,8 +149,8 @@ func (w *watch) check(name string) {
 	}
 }
 
-// expect begins a phase: what is done from now on is to lead the pools to what is waited for.
-func (w *watch) expect(pools []*wanted, waits func(name string, s seen) bool) {
+// expect begins a phase: the following actions are to bring the pools to the condition.
+func (w *watch) expect(pools []*poolSpec, waits func(name string, s poolState) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waits, w.began, w.left, w.took, w.done = waits, time.Now(), map[string]bool{}, map[string]time.Duration{}, make(chan struct{})
@@ -159,7 +159,7 @@ func (w *watch) expect(pools []*wanted, waits func(name string, s seen) bool) {
 	}
 }
 
-// wait ends the phase when all pools have what is waited for, or at its limit; late are those that have not.
+// wait ends the phase when all pools meet the condition, or at its limit; late lists those that do not.
 func (w *watch) wait(ctx context.Context, limit time.Duration, progress func(left int)) (took []time.Duration, late []string) {
 	end := time.NewTimer(limit)
 	defer end.Stop()
@@ -194,7 +194,7 @@ func (w *watch) wait(ctx context.Context, limit time.Duration, progress func(lef
 	return took, late
 }
 
-// describe says what is seen of a pool. The lock is held.
+// describe formats the last known state of a pool. The lock is held.
 func (w *watch) describe(name string) string {
 	s := w.pools[name]
 	if s == nil {
@@ -204,14 +204,14 @@ func (w *watch) describe(name string) string {
 		name, s.core, s.infra, s.replicas, s.ready, s.fresh, len(s.listed), s.nodes, s.status, s.reason, s.message)
 }
 
-// of is what was seen of a pool last.
-func (w *watch) of(name string) seen {
+// of returns the last known state of a pool.
+func (w *watch) of(name string) poolState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if s := w.pools[name]; s != nil {
 		return *s
 	}
-	return seen{}
+	return poolState{}
 }
 
 // lost returns the pools that lost Ready since it was called last.

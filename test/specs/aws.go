@@ -2,7 +2,7 @@ package specs
 
 import (
 	"bytes"
-	_ "embed" // for the table
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -12,50 +12,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// awsTable has the operations that the simulator serves, as the clients of the SDK request them. The generator of sim/aws/shapes writes it.
-//
-//go:embed aws.json
-var awsTable []byte
+	aws "github.com/muster-project/muster/sim/aws/shapes"
+	"github.com/muster-project/muster/sim/core/shapes"
+)
 
 // queryServices are the services whose operations a form names, by the version of their API.
 var queryServices = map[string]string{"2016-11-15": "ec2", "2011-01-01": "autoscaling", "2011-06-15": "sts", "2010-05-08": "iam"}
 
-// AWS reads the operations of AWS' services, once.
+// AWS returns the operations of AWS' services.
 var AWS = once(func() (*Specification, error) {
-	var table map[string]struct {
-		Method, Path, Version                   string
-		Success                                 []int
-		Query, Headers, Members, Nested, Errors []string
-	}
-	if err := json.Unmarshal(awsTable, &table); err != nil {
-		return nil, fmt.Errorf("decode the operations of AWS: %w", err)
-	}
-	from := &types{common: func(string) bool { return false }}
 	all, paths := map[string]*Operation{}, map[string]*Operation{}
-	for id, one := range table {
-		service, _, named := strings.Cut(id, ".")
-		if !named { // the errors of a service
-			continue
-		}
-		o := &Operation{ID: id, Method: http.MethodPost, Path: "/", Version: one.Version, Query: map[string]bool{}, Success: one.Success,
-			Errors: append(one.Errors, table[service].Errors...), Members: []string{}, Nested: one.Nested, from: from}
-		for _, name := range one.Query {
-			o.Query[name] = false
-		}
-		for _, name := range one.Members {
-			name, required := strings.CutPrefix(name, "*")
-			if o.Members = append(o.Members, name); required {
-				o.Required = append(o.Required, name)
+	for name, service := range aws.Services {
+		for id, o := range (types{}).operations(service()) {
+			all[id] = o
+			o.plain = name == "s3"
+			if name == "eks" {
+				paths[id] = o
 			}
-		}
-		switch all[id] = o; {
-		case len(one.Headers) > 0:
-			o.Method, o.Path, o.Headers, o.Members, o.plain = one.Method, one.Path, one.Headers, nil, true
-		case one.Path != "":
-			o.Method, o.Path = one.Method, one.Path
-			paths[id] = o
+			if o.Method == "" {
+				o.Method, o.Path = http.MethodPost, "/"
+			}
 		}
 	}
 	byPath := byPath(paths)
@@ -103,84 +80,62 @@ func formOf(r *http.Request, body string) (url.Values, bool) {
 	return form, err == nil
 }
 
-// members holds the parameters of a form, or the top of a JSON document, against what the operation has.
-func (o *Operation) members(r *http.Request, body string) error {
-	var has, paths []string
-	if form, is := formOf(r, body); is {
-		paths = slices.DeleteFunc(slices.Collect(maps.Keys(form)), func(name string) bool { return name == "Action" || name == "Version" })
-	} else if body != "" {
-		var object map[string]any
-		if err := json.Unmarshal([]byte(body), &object); err != nil {
-			return fmt.Errorf("decode the body: %w", err)
-		}
-		paths = flattened(object, "")
-	}
-	for _, path := range paths {
-		top, _, _ := strings.Cut(path, ".")
-		has = append(has, top)
-	}
-	for _, name := range has {
-		if !slices.Contains(o.Members, name) {
-			return fmt.Errorf("no member %s is published", name)
-		}
-	}
-	for _, name := range o.Required {
-		if !slices.Contains(has, name) {
-			return fmt.Errorf("the member %s is needed", name)
-		}
-	}
-	for _, path := range o.Nested {
-		if lacks := lacking(paths, path); lacks != "" {
-			return fmt.Errorf("the member %s is needed", lacks)
-		}
-	}
-	return nil
+// node is a parameter of a form, or what its parts are.
+type node struct {
+	value string
+	parts map[string]*node
 }
 
-// flattened returns the paths of a JSON document's values, as a form has them: names and the numbers of elements, from 1 on.
-func flattened(value any, path string) (out []string) {
-	below := func(name string, value any) {
-		out = append(out, flattened(value, strings.TrimPrefix(path+"."+name, "."))...)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			below(name, member)
+// parametersOf returns the parameters of a form by the parts of their names.
+func parametersOf(form url.Values) *node {
+	root := &node{parts: map[string]*node{}}
+	for name := range form {
+		if name == "Action" || name == "Version" {
+			continue
 		}
-	case []any:
-		for k, element := range value {
-			below(strconv.Itoa(k+1), element)
+		at := root
+		for part := range strings.SplitSeq(name, ".") {
+			if at.parts[part] == nil {
+				at.parts[part] = &node{parts: map[string]*node{}}
+			}
+			at = at.parts[part]
 		}
+		at.value = form.Get(name)
 	}
-	if len(out) == 0 && path != "" {
-		return []string{path}
+	return root
+}
+
+// parameter returns a parameter as it would be in JSON. Lists may be below a name of their own: Tags.member.1.
+func (t *types) parameter(n *node, kind string) any {
+	element, isList := strings.CutPrefix(kind, "[]")
+	number, err := strconv.ParseFloat(n.value, 64)
+	switch {
+	case isList:
+		return t.list(n, element)
+	case t.Types[kind] != nil:
+		out := map[string]any{}
+		for name, part := range n.parts {
+			out[name] = t.parameter(part, shapes.Kind(t.Types[kind][name]))
+		}
+		return out
+	case kind == "bool" && (n.value == "true" || n.value == "false"):
+		return n.value == "true"
+	case (kind == "int" || kind == "number") && err == nil:
+		return number
+	}
+	return n.value
+}
+
+func (t *types) list(n *node, element string) []any {
+	out := []any{}
+	byNumber := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+	for _, name := range slices.SortedFunc(maps.Keys(n.parts), byNumber) {
+		if _, err := strconv.Atoi(name); err != nil {
+			return t.list(n.parts[name], element)
+		}
+		out = append(out, t.parameter(n.parts[name], element))
 	}
 	return out
-}
-
-// lacking returns the first path, of those that a pattern stands for, that a request lacks although it has what the path is in; "" for
-// none.
-func lacking(has []string, pattern string) string {
-	within := func(path string) func(string) bool {
-		return func(is string) bool { return is == path || strings.HasPrefix(is, path+".") }
-	}
-	list, rest, elements := strings.Cut(pattern, ".#.")
-	if !elements {
-		parent := pattern[:strings.LastIndexByte(pattern, '.')]
-		if slices.ContainsFunc(has, within(parent)) && !slices.ContainsFunc(has, within(pattern)) {
-			return pattern
-		}
-		return ""
-	}
-	for _, path := range has {
-		after, is := strings.CutPrefix(path, list+".")
-		if number, _, _ := strings.Cut(after, "."); is {
-			if lacks := lacking(has, list+"."+number+"."+rest); lacks != "" {
-				return lacks
-			}
-		}
-	}
-	return ""
 }
 
 // commonErrors are the codes that AWS documents for all operations of the query protocols.

@@ -1,13 +1,17 @@
 package specs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/muster-project/muster/sim/core/shapes"
 )
 
 // Specification holds the operations that a cloud's services publish.
@@ -37,7 +41,7 @@ type Operation struct {
 	// ID begins with the service: compute.instanceTemplates.get. Path has a name in braces for each part that a request chooses; "*" before
 	// it is one of several parts.
 	ID, Method, Path string
-	// Version is that of the API which the specification describes, "" where the path says it.
+	// Version is that of the API which the specification describes, "" if paths contain it.
 	Version string
 	// Query are the parameters behind the path, and whether a request must have them.
 	Query map[string]bool
@@ -48,29 +52,52 @@ type Operation struct {
 	Success []int
 	// Errors are the codes of the errors that the operation declares; none where they are not published.
 	Errors []string
-	// Required are the members that the body must have at its top, Members those that it can have; none where body has them.
-	Required, Members []string
-	// Nested are paths of names that a request must have where it has the member that they are in; # is for the number of an element.
-	Nested []string
 	// plain is set where the body has no structure.
 	plain bool
-	// body and answer are the names of the schemas of the bodies, "" for none.
+	// needs are members, as Type.member, that the operation alone requires.
+	needs []string
+	// body and answer are the kinds of the bodies, "" for none.
 	body, answer string
 	parts        []string
 	from         *types
 }
 
-// types are the schemas of a service.
+// types are those of the bodies of a service.
 type types struct {
-	schemas map[string]*schema
+	shapes.Types
 	// nulls is true if a member that is null counts as one that is left out.
 	nulls bool
 	// common are the parameters that all operations have.
-	common func(name string) bool
-	// since returns the version from which on a member is published that the schemas lack, "" where that is unknown.
-	since func(schema, member string) string
-	// shown are members of answers that the schemas lack, by schema and name.
+	common map[string]bool
+	// since are versions from which on members are published that the types lack, or values of them, by Type.member.
+	since map[string]string
+	// shown are members of answers that the types lack, by Type.member.
 	shown map[string]bool
+}
+
+// operations returns the operations of services by their IDs. What t has is the same for all.
+func (t types) operations(services ...*shapes.Service) map[string]*Operation {
+	all := map[string]*Operation{}
+	for _, s := range services {
+		from := t
+		from.Types, from.common = s.Types, maps.Clone(t.common)
+		if from.common == nil {
+			from.common = map[string]bool{}
+		}
+		for _, name := range s.Query {
+			from.common[name] = true
+		}
+		for id, one := range s.Operations {
+			o := &Operation{ID: id, Method: one.Method, Path: one.Path, Version: one.Version, Query: map[string]bool{}, Headers: one.Headers,
+				Success: one.Success, needs: one.Required, Errors: append(one.Errors, s.Errors...), body: one.Body, answer: one.Answer, from: &from}
+			for _, name := range one.Query {
+				name, required := strings.CutPrefix(name, "*")
+				o.Query[name] = required
+			}
+			all[id] = o
+		}
+	}
+	return all
 }
 
 // Operation returns the operation with an ID, nil where none is published.
@@ -121,7 +148,7 @@ func (s *Specification) Answer(r *http.Request, body string, reply *http.Respons
 	case len(o.Success) > 0 && !slices.Contains(o.Success, reply.StatusCode):
 		err = fmt.Errorf("status %d is not one of %v", reply.StatusCode, o.Success)
 	case o.answer != "" && len(answer) > 0:
-		err = o.document(string(answer), o.answer, reading(""))
+		err = o.from.document(string(answer), o.answer, reading(o))
 	}
 	if err != nil {
 		return fmt.Errorf("the answer of %s: %w", o.ID, err)
@@ -137,14 +164,12 @@ func (o *Operation) request(r *http.Request, body string) error {
 	}
 	var err error
 	switch {
-	case o.plain || body == "" && len(o.Required) == 0:
+	case o.plain || body == "" && len(o.Required()) == 0:
 		return nil
-	case o.Members != nil:
-		err = o.members(r, body)
 	case o.body == "":
 		err = errors.New("it has no body")
 	default:
-		err = o.document(body, o.body, writing(o, query.Get("api-version")))
+		err = o.content(r, body, writing(o, query.Get("api-version")))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.ID, err)
@@ -152,10 +177,24 @@ func (o *Operation) request(r *http.Request, body string) error {
 	return nil
 }
 
+// Required returns the members that the body must have at its top.
+func (o *Operation) Required() []string {
+	members := o.from.Types[o.body]
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(members)), func(name string) bool { return !shapes.Has(members[name], "*") })
+}
+
+// content compares the body of a request, which may be a form, with that of the operation.
+func (o *Operation) content(r *http.Request, body string, d direction) error {
+	if form, is := formOf(r, body); is {
+		return o.from.value(o.from.parameter(parametersOf(form), o.body), o.body, "", d)
+	}
+	return o.from.document(cmp.Or(body, "{}"), o.body, d)
+}
+
 // parameters holds the parameters behind the path and the conditions against the operation.
 func (o *Operation) parameters(query url.Values, h http.Header) error {
 	for name := range query {
-		if _, own := o.Query[name]; !own && !o.from.common(name) {
+		if _, own := o.Query[name]; !own && !o.from.common[name] {
 			return fmt.Errorf("has no parameter %s", name)
 		}
 	}

@@ -19,14 +19,14 @@ func controllers(f Installation) []Finding {
 			if p.Existing.Label == "" {
 				continue
 			}
-			found = append(found, p.Existing.beside(m))
+			found = append(found, p.Existing.findingOf(m))
 		}
 	}
 	return found
 }
 
-// beside is the finding about a manager of the provider: whether it runs controllers of pools too.
-func (e Existing) beside(m Manager) Finding {
+// findingOf returns the finding about a manager of the provider: whether it also runs controllers of pools.
+func (e Existing) findingOf(m Manager) Finding {
 	gate, variable := e.PoolGate, e.Variable
 	switch {
 	case e.PoolGate == "" && m.Desired == 0:
@@ -44,7 +44,7 @@ func (e Existing) beside(m Manager) Finding {
 		"set "+variable+"=false for it: docs/migrating.md")
 }
 
-// coreControllers is the finding about the core MachinePool: exactly one controller runs it.
+// coreControllers returns the finding about the core MachinePool: exactly one controller runs it.
 func (f Installation) coreControllers() []Finding {
 	const object = "Core MachinePool controller"
 	var names []string
@@ -75,7 +75,7 @@ func (f Installation) coreControllers() []Finding {
 	}
 }
 
-// gate is a feature gate of a manager.
+// gate returns a feature gate of a manager.
 func (m Manager) gate(name string, byDefault bool) bool {
 	if on, ok := m.Gates[name]; ok {
 		return on
@@ -88,7 +88,7 @@ func (m Manager) runs(controller string) bool {
 	return len(m.Controllers) == 0 || slices.Contains(m.Controllers, controller)
 }
 
-// names are the controllers of a manager for people.
+// names returns the controllers of a manager for people.
 func (m Manager) names() string {
 	if len(m.Controllers) == 0 {
 		return "all"

@@ -43,7 +43,7 @@ func core(f Installation) []Finding {
 	return found
 }
 
-// managers are the Deployments of one provider.
+// managers returns the Deployments of one provider.
 func (f Installation) managers(provider string) (list []Manager) {
 	for _, m := range f.Managers {
 		if m.Provider == provider {
@@ -56,7 +56,7 @@ func (f Installation) managers(provider string) (list []Manager) {
 // object names a Deployment.
 func (m Manager) object() string { return "Deployment " + m.Namespace + "/" + m.Name }
 
-// readiness is the finding about the replicas of a Deployment, with more to say where all is well.
+// readiness returns the finding about the replicas of a Deployment, with more to say where all is well.
 func (m Manager) readiness(more string) Finding {
 	f := okay(m.object(), fmt.Sprintf("version %s, %d of %d replicas ready, %s", m.Version, m.Ready, m.Desired, more))
 	action := fmt.Sprintf("kubectl -n %s get pods, and read the log of the one that is not ready", m.Namespace)

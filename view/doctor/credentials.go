@@ -24,8 +24,8 @@ func credentials(f Installation) []Finding {
 	return found
 }
 
-// permissions reports calls that a cloud has refused, and says plainly what cannot be asked: what credentials allow is known to the cloud
-// alone, and only the manager has them.
+// permissions reports calls that a cloud has denied, and states what cannot be checked: only the cloud knows the permissions of
+// credentials, and only the manager has these.
 func permissions(f Installation) []Finding {
 	var found []Finding
 	for _, p := range f.Providers {

@@ -54,7 +54,7 @@ func (d Definition) finding() Finding {
 	return f
 }
 
-// wrongLabels are the contract labels that differ from this build's.
+// wrongLabels returns the contract labels that differ from this build's.
 func (d Definition) wrongLabels() (list []string) {
 	for _, key := range slices.Sorted(maps.Keys(d.WantLabels)) {
 		if want, is := d.WantLabels[key], d.Labels[key]; is != want {

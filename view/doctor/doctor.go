@@ -2,7 +2,7 @@
 // package gather does.
 package doctor
 
-// Severity says what a finding asks of the user.
+// Severity classifies a finding by the action that it needs.
 type Severity string
 
 const (
@@ -10,7 +10,7 @@ const (
 	OK Severity = "OK"
 	// Warning works today and may fail later, or is not finished yet.
 	Warning Severity = "WARNING"
-	// Problem keeps pools from being run as their specification says.
+	// Problem keeps Muster from running pools as specified.
 	Problem Severity = "PROBLEM"
 	// Unchecked could not be read, or cannot be read without writing.
 	Unchecked Severity = "NOT CHECKED"
@@ -24,17 +24,17 @@ type Finding struct {
 	// Object is the kind and the name, with the namespace where it has one.
 	Object string `json:"object"`
 	Fact   string `json:"fact"`
-	// Action is what the user does next; empty where nothing is to be done.
+	// Action is the next step for the user; empty if there is nothing to do.
 	Action string `json:"action,omitempty"`
 }
 
-// APIVersion and ReportKind begin the JSON form of a Report. Fields are added to it, never renamed or taken away.
+// APIVersion and ReportKind begin the JSON form of a Report. Fields are added to it, never renamed or removed.
 const (
 	APIVersion = "doctor.muster.dev/v1"
 	ReportKind = "Report"
 )
 
-// Report is what was found. Its JSON form is what "muster doctor -o json" prints.
+// Report holds the findings. Its JSON form is the output of "muster doctor -o json".
 type Report struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -56,6 +56,7 @@ const (
 	CheckCredentials = "credentials"
 	CheckPermissions = "permissions"
 	CheckPools       = "pools"
+	CheckPolicies    = "policies"
 )
 
 // checks are in the order in which their findings are printed: what later ones rest on comes first.
@@ -73,9 +74,10 @@ var checks = []struct {
 	{CheckCredentials, credentials},
 	{CheckPermissions, permissions},
 	{CheckPools, pools},
+	{CheckPolicies, policies},
 }
 
-// Examine runs all checks. A check whose part of it could not be read gives the one finding that says so.
+// Examine runs all checks. If the facts of a check could not be read, it returns one finding that reports this.
 func Examine(f Installation) Report {
 	r := Report{APIVersion: APIVersion, Kind: ReportKind, Findings: []Finding{}}
 	for _, c := range checks {
@@ -104,7 +106,7 @@ func (r *Report) add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// unread is the finding of a check whose part could not be read; nil if there is no error.
+// unread returns the finding of a check whose part could not be read; nil if there is no error.
 func unread(err string) []Finding {
 	if err == "" {
 		return nil

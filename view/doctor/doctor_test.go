@@ -15,7 +15,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 var cloudPool = schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: "CloudMachinePool"}
 
-// someCloud is a provider as package gather describes it.
+// someCloud returns a provider as package gather describes it.
 func someCloud() Provider {
 	return Provider{
 		Title: "Cloud",
@@ -44,7 +44,7 @@ func upstream(change func(*Manager)) Manager {
 	return m
 }
 
-// line is a finding in one line: its severity, its object and its fact.
+// line returns a finding in one line: its severity, its object and its fact.
 func line(f Finding) string { return string(f.Severity) + " " + f.Object + ": " + f.Fact }
 
 // row is one row of the tables: what a check finds in an installation, as prefixes of lines.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Installation is what was read of a management cluster. It holds no secret.
+// Installation holds the facts about a management cluster. It holds no secret.
 type Installation struct {
 	// Now is the time at which it was read.
 	Now time.Time
@@ -25,6 +25,7 @@ type Installation struct {
 	Rights      *Rights
 	Identities  []Identity
 	Pools       []Pool
+	Policies    []Policy
 	// Unread has, by the name of a check, why what it needs could not be read.
 	Unread map[string]string
 }
@@ -35,7 +36,7 @@ const (
 	MusterProvider = "infrastructure-muster"
 )
 
-// Provider is what this build knows of one cloud.
+// Provider describes one cloud as this build supports it.
 type Provider struct {
 	// Title is the cloud's name for users.
 	Title string
@@ -49,7 +50,7 @@ type Kind struct {
 	schema.GroupKind
 	// Controller is its name in --controllers. Gate switches it; empty if none does.
 	Controller, Gate string
-	// GateDefault is what the gate is when the command line does not name it.
+	// GateDefault is the value of the gate if the command line does not set it.
 	GateDefault bool
 }
 
@@ -91,7 +92,7 @@ type Lease struct {
 	// Holder is empty if no manager holds it.
 	Holder  string
 	Renewed time.Time
-	// Duration is how long it holds after Renewed.
+	// Duration is the validity after Renewed.
 	Duration time.Duration
 }
 
@@ -103,9 +104,9 @@ type Definition struct {
 	Wants string
 	// Served is empty if the definition does not exist.
 	Served []string
-	// Message is what the comparison at the start of a manager says; empty if the kind is run.
+	// Message is the result of the comparison at the start of a manager; empty if the manager runs the kind.
 	Message string
-	// WantLabels are the contract labels of this build's definition, Labels those that were found.
+	// WantLabels holds the contract labels of this build's definition, Labels those of the installed one.
 	WantLabels, Labels map[string]string
 }
 
@@ -129,20 +130,20 @@ type Call struct {
 // Service is a service that is called.
 type Service struct {
 	Exists bool
-	// Ready is how many addresses are ready behind it.
+	// Ready is the number of its ready addresses.
 	Ready int
-	// Secret is the name of the secret with the certificate that is served, NAMESPACE/NAME, and Certificate the certificate in it, in PEM;
-	// empty if the secret or its certificate does not exist. SecretError says why it could not be read.
+	// Secret is the name of the secret with the serving certificate, NAMESPACE/NAME, and Certificate the certificate in it, in PEM; empty if
+	// the secret or its certificate does not exist. SecretError explains why it could not be read.
 	Secret, SecretError string
 	Certificate         []byte
 }
 
-// Rights is what the manager's service account may do.
+// Rights holds the permissions of the manager's service account.
 type Rights struct {
 	// Account is its name, NAMESPACE/NAME.
 	Account string
-	// Asked is how many rights were asked for, and Missing those that it lacks.
-	Asked   int
+	// Checked is the number of permissions that were checked. Missing lists those that it lacks.
+	Checked int
 	Missing []Right
 }
 
@@ -153,13 +154,13 @@ type Right struct {
 	Namespace string
 }
 
-// Identity is what the infrastructure of one cluster names to call its cloud with.
+// Identity is the identity for the API calls of one cluster, as its infrastructure object selects it.
 type Identity struct {
 	Namespace, Cluster, Provider string
-	// Object is the kind and name of the object that names it, and Name the identity, as KIND/NAME; empty for the credentials
-	// of the manager.
+	// Object is the kind and name of the object that refers to it, and Name the identity, as KIND/NAME; empty for the credentials of the
+	// manager.
 	Object, Name string
-	// Reason and Message say why it cannot be used; empty if it can.
+	// Reason and Message explain why it cannot be used; empty if it can.
 	Reason, Message string
 }
 
@@ -172,8 +173,8 @@ type Pool struct {
 	Exists, Paused, Deleting bool
 	// Conditions are those of the infrastructure object.
 	Conditions []metav1.Condition
-	// Cause says what is wrong with the infrastructure object; nil if nothing is, or Conditions alone tell.
+	// Cause is the condition of the infrastructure object that explains its failure; nil if it has none, or if Conditions alone explain it.
 	Cause *metav1.Condition
-	// Message is the sentence that says most about the pool now.
+	// Message is the most important sentence about the pool's state.
 	Message string
 }

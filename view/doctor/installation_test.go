@@ -93,7 +93,7 @@ func TestRights(t *testing.T) {
 	many := append(missing, make([]Right, 5)...)
 	run(t, rights, []row{
 		{"no manager, no account", Installation{}, nil},
-		{"all", Installation{Rights: &Rights{Account: "a/b", Asked: 9}}, []string{"OK ServiceAccount a/b: has all 9 rights"}},
+		{"all", Installation{Rights: &Rights{Account: "a/b", Checked: 9}}, []string{"OK ServiceAccount a/b: has all 9 rights"}},
 		{"some are missing", Installation{Rights: &Rights{Account: "a/b", Missing: missing}},
 			[]string{"PROBLEM ServiceAccount a/b: may not get secrets; update r.g n in namespace ns"}},
 		{"many are counted", Installation{Rights: &Rights{Account: "a/b", Missing: many}},

@@ -28,7 +28,7 @@ func manager(f Installation) []Finding {
 	return append(found, f.leader(managers[0]))
 }
 
-// leader is the finding about the leader election.
+// leader returns the finding about the leader election.
 func (f Installation) leader(m Manager) Finding {
 	const object = "Lease of Muster's leader election"
 	action := fmt.Sprintf("read the manager's log: kubectl -n %s logs deployment/%s", m.Namespace, m.Name)

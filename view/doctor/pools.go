@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// stuckAfter is how long a pool may be not Ready before that is a problem: machines boot, join and drain in minutes.
+	// stuckAfter is the time without Ready after which a pool is a problem. Machines boot, join and drain in minutes.
 	stuckAfter = 10 * time.Minute
 
 	readyCondition, groupCondition = "Ready", "GroupReady"
@@ -40,7 +40,7 @@ func pools(f Installation) []Finding {
 	return found
 }
 
-// ours reports whether a pool is of a kind that Muster runs.
+// ours reports whether Muster runs the kind of a pool.
 func (f Installation) ours(p Pool) bool {
 	for _, provider := range f.Providers {
 		for _, k := range provider.Kinds {
@@ -80,7 +80,7 @@ func (p Pool) finding(now time.Time) Finding {
 	return f
 }
 
-// severity is that of a pool that is not Ready: a short time is a matter of course.
+// severity returns the severity of a pool that is not Ready. A short time is normal.
 func (p Pool) severity(ready metav1.Condition, now time.Time) Severity {
 	if now.Sub(ready.LastTransitionTime.Time) < stuckAfter {
 		return Warning

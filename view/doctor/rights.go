@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// namedRights is how many missing rights a finding names.
+// namedRights bounds the missing permissions that a finding lists.
 const namedRights = 5
 
 // rights checks that the manager's service account may do what the generated roles grant.
@@ -16,7 +16,7 @@ func rights(f Installation) []Finding {
 	object := "ServiceAccount " + f.Rights.Account
 	missing := f.Rights.Missing
 	if len(missing) == 0 {
-		return []Finding{{Severity: OK, Object: object, Fact: fmt.Sprintf("has all %d rights that the manager needs", f.Rights.Asked)}}
+		return []Finding{{Severity: OK, Object: object, Fact: fmt.Sprintf("has all %d rights that the manager needs", f.Rights.Checked)}}
 	}
 	var names []string
 	for _, r := range missing[:min(len(missing), namedRights)] {

@@ -83,7 +83,7 @@ func (f Installation) call(c Call) (fact, action string) {
 	return "", ""
 }
 
-// trusted says why a bundle does not trust a certificate at a time; empty if it does.
+// trusted explains why a bundle does not trust a certificate at a time; it returns an empty string if it does.
 func trusted(bundle, certificate []byte, now time.Time) string {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {

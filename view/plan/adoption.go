@@ -13,17 +13,17 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/preview"
 )
 
-// Adoption is what happens first to a pool that adopts the group of another tool. All else in the plan is what follows from it.
+// Adoption describes the first effects on a pool that adopts the group of another tool. The rest of the plan follows from it.
 type Adoption struct {
-	// Group is the group.
+	// Group is the name of the group.
 	Group string `json:"group"`
-	// Tagged are the cloud objects that get the pool's owner tags.
+	// Tagged lists the cloud objects that get the pool's owner tags.
 	Tagged []string `json:"tagged"`
-	// Changed are the fields of the group that differ from what the objects ask for; they are changed in place.
+	// Changed lists the fields of the group that differ from the objects and are changed in place.
 	Changed []string `json:"changed"`
 }
 
-// adoptionOf is the adoption that a plan begins with; nil if there is none.
+// adoptionOf returns the adoption that a plan begins with; nil if there is none.
 func adoptionOf(f preview.Look) *Adoption {
 	if f.Adopts == nil {
 		return nil
@@ -36,7 +36,7 @@ func adoptionOf(f preview.Look) *Adoption {
 	return a
 }
 
-// text tells of the adoption.
+// text prints the adoption.
 func (a *Adoption) text(b *strings.Builder) {
 	if a == nil {
 		return

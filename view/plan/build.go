@@ -71,7 +71,7 @@ func comesByItself(f preview.Look) bool {
 		len(f.Observed.Issues) == 0
 }
 
-// hindrances are what keeps the pool from following its objects.
+// hindrances adds the causes that keep the pool from following its objects.
 func (p *Plan) hindrances(f preview.Look, c Forecast) {
 	if c.Last.Refused != nil {
 		p.blocked(*c.Last.Refused)
@@ -124,7 +124,7 @@ func (p *Plan) wrong(f preview.Look, c Forecast) {
 	}
 }
 
-// rolls is what is to be known of what the cloud does by itself.
+// rolls describes the operations that the cloud runs by itself.
 func rolls(f preview.Look, c Forecast) (out []string) {
 	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.ProviderRollout.Runs() {
 		out = append(out, "first: "+g.Busy.Message)
@@ -139,7 +139,7 @@ func rolls(f preview.Look, c Forecast) (out []string) {
 		"it promises", f.Traits.Group))
 }
 
-// warnings are what a reader of the plan should know.
+// warnings returns the warnings for the reader of the plan.
 func warnings(f preview.Look, c Forecast) []string {
 	var out []string
 	for _, caveat := range f.Observed.Caveats {
@@ -167,7 +167,7 @@ func warnings(f preview.Look, c Forecast) []string {
 	return out
 }
 
-// headline says it all in one sentence.
+// headline summarizes the plan in one sentence.
 func (p *Plan) headline(f preview.Look, c Forecast) string {
 	switch {
 	case !f.Seen:
@@ -184,7 +184,7 @@ func (p *Plan) headline(f preview.Look, c Forecast) string {
 	return strings.Join(p.sentences(c), " ")
 }
 
-// does are what happens to machines.
+// does lists the changes to machines.
 func (p *Plan) does() []string {
 	var does []string
 	if p.Replaced > 0 {
@@ -202,7 +202,7 @@ func (p *Plan) does() []string {
 	return does
 }
 
-// sentences are what happens to a pool that exists.
+// sentences describes the changes to a pool that exists.
 func (p *Plan) sentences(c Forecast) []string {
 	does := p.does()
 	var out []string
@@ -227,7 +227,7 @@ func (p *Plan) sentences(c Forecast) []string {
 	return out
 }
 
-// readiness is how many are Ready, as far as that is known.
+// readiness describes how many machines are Ready, as far as that is known.
 func (p *Plan) readiness() string {
 	if p.NodesUnknown {
 		return fmt.Sprintf("How many of %d are Ready is not known.", p.Desired)
@@ -242,7 +242,7 @@ func stay(n int) string {
 	return "stay"
 }
 
-// how says in which way machines are replaced.
+// how describes the way in which machines are replaced.
 func (p *Plan) how() string {
 	switch {
 	case len(p.Rolled) > 0:
@@ -254,7 +254,7 @@ func (p *Plan) how() string {
 	}
 }
 
-// reason is what blocks most, in a word; the sentences stand by themselves.
+// reason returns the most important blocking reason. The sentences follow separately.
 func reason(list []Cause) string {
 	if len(list) == 0 {
 		return "the reason is unknown"

@@ -27,7 +27,7 @@ func (b fieldEffects) look(ctx context.Context, objects []client.Object, age tim
 	return b.planner.Look(ctx, objects, b.key, age)
 }
 
-// after are the objects with the whole edit.
+// after returns the objects with the whole edit.
 func (b fieldEffects) after() []client.Object {
 	var out []client.Object
 	for _, one := range b.edits {
@@ -36,17 +36,17 @@ func (b fieldEffects) after() []client.Object {
 	return out
 }
 
-// but are the objects with the whole edit, but for one object.
+// but returns the objects with the whole edit, but for one object.
 func (b fieldEffects) but(k int, o client.Object) []client.Object {
 	out := b.after()
 	out[k] = o
 	return out
 }
 
-// changesMost bounds how many fields are asked about one by one; of larger edits the rest is told together.
+// changesMost bounds the fields whose effects are computed one by one. The remaining fields of larger edits are reported together.
 const changesMost = 60
 
-// changes are the fields that the edit changes, each with what it does by itself.
+// changes returns the fields that the edit changes, each with what it does by itself.
 func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, after preview.Look) ([]Change, error) {
 	out := []Change{}
 	var base preview.Look
@@ -89,7 +89,7 @@ func secretive(o client.Object, mp *clusterv1.MachinePool) bool {
 	return gk.Kind == "Secret" || gk.Kind == ref.Kind && gk.Group == ref.APIGroup
 }
 
-// change finds out what one field does: what is asked for with it alone is held against what is asked for now.
+// change computes the effect of one field: it compares the specification with only this field changed to the present one.
 func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base,
 	after preview.Look) (Change, error) {
 	o := b.edits[k]
@@ -110,7 +110,7 @@ func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k i
 	if c.Effect, c.Why = effect(base, alone); c.Effect != Unknown {
 		return c, nil
 	}
-	// What makes no sense alone is held against the whole edit without it.
+	// A field that is invalid alone is compared by removing it from the whole edit.
 	if object, err = d.without(o.after); err != nil {
 		return c, err
 	}
@@ -124,9 +124,9 @@ func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k i
 	return c, nil
 }
 
-// effect is what lies between two looks.
+// effect returns the effect of a change from one look to the other, with an explanation.
 func effect(from, to preview.Look) (Effect, string) {
-	if why, unknown := untold(from, to); unknown {
+	if why, unknown := incomparable(from, to); unknown {
 		return Unknown, why
 	}
 	a, b := from.Observed.Wanted, to.Observed.Wanted
@@ -140,14 +140,14 @@ func effect(from, to preview.Look) (Effect, string) {
 		return NewMachinesOnly, ""
 	case len(drift) > 0:
 		return InPlace, fmt.Sprintf("the %s is changed: %s", to.Traits.Group, strings.Join(drift, ", "))
-	case asked(from) != asked(to) || from.Paused != to.Paused || !reflect.DeepEqual(from.Health, to.Health):
+	case specification(from) != specification(to) || from.Paused != to.Paused || !reflect.DeepEqual(from.Health, to.Health):
 		return InPlace, ""
 	}
 	return Nothing, ""
 }
 
-// untold reports whether two looks can't be held against each other, and why.
-func untold(from, to preview.Look) (why string, unknown bool) {
+// incomparable reports whether two looks can't be held against each other, and why.
+func incomparable(from, to preview.Look) (why string, unknown bool) {
 	switch {
 	case to.NotObserved != nil && from.NotObserved == nil:
 		return to.NotObserved.Message, true
@@ -161,7 +161,7 @@ func untold(from, to preview.Look) (why string, unknown bool) {
 	return "", true
 }
 
-// held says why machines that are to be replaced are not.
+// held explains why machines that are to be replaced are not.
 func held(to preview.Look) string {
 	switch {
 	case to.Desired.SkipModel && to.Desired.SkipModelCause.Reason != "":
@@ -174,12 +174,12 @@ func held(to preview.Look) string {
 	return ""
 }
 
-// restarts reports whether a restart is asked for that was not.
+// restarts reports whether a new restart is requested.
 func restarts(from, to preview.Look) bool {
 	return to.Desired.Restart != nil && (from.Desired.Restart == nil || from.Desired.Restart.Cause != to.Desired.Restart.Cause)
 }
 
-// newly are the fields of the group of one sort that differ for the edit alone.
+// newly returns the fields of the group of one sort that differ for the edit alone.
 func newly(from, to preview.Look, fields func(*pool.Group) []string) []string {
 	if from.Observed.Group == nil || to.Observed.Group == nil {
 		return nil
@@ -193,8 +193,8 @@ func newly(from, to preview.Look, fields func(*pool.Group) []string) []string {
 	return out
 }
 
-// asked is what the object asks for, as text that can be compared.
-func asked(f preview.Look) string {
+// specification returns the specification of the object in a form that can be compared.
+func specification(f preview.Look) string {
 	d := f.Desired
 	d.StepsInBackoff, d.NoDrain, d.CreateBlocked, d.Restart = nil, nil, nil, nil
 	return compact(d)

@@ -26,7 +26,7 @@ var unasked = []string{
 	"metadata.annotations[kubectl.kubernetes.io/last-applied-configuration]", "metadata.annotations[cluster.x-k8s.io/conversion-data]",
 }
 
-// differences are the fields of two states of an object that differ, in order: of its specification, its data, its labels and
+// differences returns the fields of two states of an object that differ, in order: of its specification, its data, its labels and
 // annotations.
 func differences(before, after client.Object) ([]difference, error) {
 	a, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
@@ -103,7 +103,7 @@ func (d difference) without(after client.Object) (client.Object, error) {
 	return changed(after, d.at, d.from, d.was)
 }
 
-// changed is a copy of an object with another value at a path.
+// changed returns a copy of an object with another value at a path.
 func changed(o client.Object, at path, value any, set bool) (client.Object, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func changed(o client.Object, at path, value any, set bool) (client.Object, erro
 // valueLimit keeps a value within a column.
 const valueLimit = 40
 
-// short is a value in a few words.
+// short returns a value in a few words.
 func short(value any, there bool) string {
 	if !there {
 		return "-"

@@ -47,42 +47,42 @@ func newEditor(c client.Client, hub Hub, apply string) editor {
 const lastApplied = corev1.LastAppliedConfigAnnotation
 
 // put returns what an object would become if the edit were applied.
-func (e editor) put(ctx context.Context, given *unstructured.Unstructured) (edited, error) {
+func (e editor) put(ctx context.Context, manifest *unstructured.Unstructured) (edited, error) {
 	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(given.GroupVersionKind())
-	err := e.client.Get(ctx, client.ObjectKeyFromObject(given), live)
+	live.SetGroupVersionKind(manifest.GroupVersionKind())
+	err := e.client.Get(ctx, client.ObjectKeyFromObject(manifest), live)
 	switch {
 	case apierrors.IsNotFound(err):
-		made := given.DeepCopy()
+		made := manifest.DeepCopy()
 		if err := e.client.Create(ctx, made, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-			return edited{}, refusal(given, err)
+			return edited{}, refusal(manifest, err)
 		}
 		return e.pair(ctx, nil, made)
 	case err != nil:
-		return edited{}, refusal(given, err)
+		return edited{}, refusal(manifest, err)
 	case e.apply != "":
-		after := given.DeepCopy()
+		after := manifest.DeepCopy()
 		after.SetManagedFields(nil)
 		if err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.FieldOwner(e.apply)); err != nil {
-			return edited{}, refusal(given, err)
+			return edited{}, refusal(manifest, err)
 		}
 		return e.pair(ctx, live, after)
 	}
-	patch, err := threeWay(given, live)
+	patch, err := threeWay(manifest, live)
 	if err != nil {
-		return edited{}, refusal(given, err)
+		return edited{}, refusal(manifest, err)
 	}
 	return e.patch(ctx, live, patch)
 }
 
-// threeWay is the patch that kubectl apply would send: what is given, and what was given before and is not any more. Like
-// kubectl it notes what was given among the annotations, which are therefore never all taken away.
-func threeWay(given, live *unstructured.Unstructured) ([]byte, error) {
-	text, err := json.Marshal(given)
+// threeWay returns the patch that kubectl apply would send: the given fields, and the removal of those that the last apply had and this one
+// lacks. Like kubectl it stores the given fields in an annotation, so the annotations are never all removed.
+func threeWay(manifest, live *unstructured.Unstructured) ([]byte, error) {
+	text, err := json.Marshal(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("encode what is given: %w", err)
 	}
-	noted := given.DeepCopy()
+	noted := manifest.DeepCopy()
 	annotations := noted.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -100,7 +100,7 @@ func threeWay(given, live *unstructured.Unstructured) ([]byte, error) {
 	return jsonmergepatch.CreateThreeWayJSONMergePatch([]byte(live.GetAnnotations()[lastApplied]), modified, current)
 }
 
-// set is what would become of an object if some of its fields had other values.
+// set returns an object with other values for some of its fields.
 func (e editor) set(ctx context.Context, live *unstructured.Unstructured, list []assignment) (edited, error) {
 	after := live.DeepCopy()
 	for _, a := range list {
@@ -168,10 +168,10 @@ func refusal(o *unstructured.Unstructured, err error) error {
 	return fmt.Errorf("%s %s: %w", o.GetKind(), client.ObjectKeyFromObject(o), inShort(err))
 }
 
-// strictly is how the API server begins to tell of fields that a kind does not have. Before that it repeats the whole object.
+// strictly is the prefix of the API server's error for fields that a kind does not have. The whole object precedes it.
 const strictly = "strict decoding error: "
 
-// inShort takes out of a refusal what the reader knows already.
+// inShort removes redundant text from an error of the API server.
 func inShort(err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -198,10 +198,11 @@ func inShort(err error) error {
 	return &refusedError{strings.Join(words, "; "), err}
 }
 
-// wrongType is how a webhook tells in Go's words of a value that its field can't hold: what was found, the field, and its type.
+// wrongType matches the error of a webhook for a value of the wrong type, in the words of Go. It captures the type found, the field, and
+// the type wanted.
 var wrongType = regexp.MustCompile(`json: cannot unmarshal (\w+)( \S+)? into Go struct field \w+\.([\w.]+) of type (\S+)`)
 
-// foundWords are JSON's types in words, as Go names them in such errors.
+// foundWords maps the type names of JSON in such errors to plain words.
 var foundWords = map[string]string{
 	"string": "text", "number": "a number", "bool": "true or false", "object": "an object", "array": "a list",
 }
@@ -212,7 +213,7 @@ type refusedError struct {
 	err   error
 }
 
-// Error is the refusal in short.
+// Error returns the refusal in short.
 func (e *refusedError) Error() string { return e.words }
 
 // Unwrap gives the API server's own error.
@@ -223,7 +224,7 @@ func groupKind(o client.Object) schema.GroupKind {
 	return o.GetObjectKind().GroupVersionKind().GroupKind()
 }
 
-// compact is a value as JSON in one line.
+// compact returns a value as JSON in one line.
 func compact(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

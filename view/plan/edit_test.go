@@ -51,10 +51,10 @@ func TestRefusal(t *testing.T) {
 func TestThreeWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		why         string
-		last        string
-		given, live map[string]any
-		want        string
+		why            string
+		last           string
+		manifest, live map[string]any
+		want           string
 	}{
 		{"what is given and differs is changed, what is not given stays", "", map[string]any{"a": "2"}, map[string]any{"a": "1", "b": "1"},
 			`{"spec":{"a":"2"}}`},
@@ -66,13 +66,13 @@ func TestThreeWay(t *testing.T) {
 		{"an annotation that was given before goes alone", `{"metadata":{"annotations":{"own":"x"}},"spec":{"a":"1"}}`, map[string]any{"a": "1"},
 			map[string]any{"a": "1"}, `{"metadata":{"annotations":{"own":null}}}`},
 	} {
-		given := &unstructured.Unstructured{Object: map[string]any{"spec": c.given}}
+		manifest := &unstructured.Unstructured{Object: map[string]any{"spec": c.manifest}}
 		live := &unstructured.Unstructured{Object: map[string]any{"spec": c.live}}
 		live.SetAnnotations(map[string]string{"muster.dev/owner-id": "x"})
 		if c.last != "" {
 			live.SetAnnotations(map[string]string{"muster.dev/owner-id": "x", lastApplied: c.last})
 		}
-		text, err := threeWay(given, live)
+		text, err := threeWay(manifest, live)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestThreeWay(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		// What kubectl notes is different each time.
+		// The annotation of kubectl differs each time.
 		if meta, ok := got["metadata"].(map[string]any); ok {
 			annotations, _ := meta["annotations"].(map[string]any)
 			if delete(annotations, lastApplied); len(annotations) == 0 {

@@ -9,27 +9,27 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Forecast is how a pool gets from what is to what is wanted when nothing goes wrong: pool.Decide, asked again and again over
-// a cloud that does what it is asked for.
+// Forecast is the way of a pool from the actual to the wanted state if nothing goes wrong. It applies pool.Decide repeatedly to a cloud
+// that performs every request.
 type Forecast struct {
-	// First is what would be decided now, Last what is decided when nothing moves any more.
+	// First is the decision now, Last the decision once nothing changes any more.
 	First, Last pool.Plan
-	// Steps are the kinds of step on the way, each once for a row of equal ones.
+	// Steps lists the kinds of steps on the way, each once for consecutive equal ones.
 	Steps []pool.StepKind
-	// Waves are the rounds in which machines are replaced by our hand.
+	// Waves lists the rounds in which Muster replaces machines itself.
 	Waves []ForecastWave
-	// Rolled are the machines that the cloud's own roll replaces, in an order that it chooses.
+	// Rolled lists the machines that the provider rollout replaces, in an order that the cloud chooses.
 	Rolled []ReplacedMachine
 	// Removed are the machines that go with none in their place.
 	Removed []ReplacedMachine
 	// Changed are the machines that stay and are changed in place.
 	Changed []ReplacedMachine
-	// Added is how many machines come beside those that replace others.
+	// Added is the number of additional machines, which replace none.
 	Added int
-	// MinAvailable is the least number of available machines on the way, Most the largest number of machines that exist, both
-	// with what is so now.
+	// MinAvailable is the least number of available machines on the way, MaxMachines the largest number of existing machines, both including
+	// the present state.
 	MinAvailable, MaxMachines int
-	// Converges is true if the course comes to rest within its bound.
+	// Converges is true if the forecast comes to rest within its bound.
 	Converges bool
 }
 
@@ -47,14 +47,15 @@ type ReplacedMachine struct {
 }
 
 const (
-	// jumpsMost is how often the course waits for nothing but time: what is to be seen after that many pauses was seen.
+	// jumpsMost bounds how often the forecast advances the time while nothing else changes. After that many pauses, and the soak of each
+	// wave, no further effect can appear.
 	jumpsMost = 8
 	// stepsBase and stepsEach bound the steps of one round, roundsBase and roundsEach the rounds.
 	stepsBase, stepsEach   = 30, 8
 	roundsBase, roundsEach = 20, 3
 )
 
-// Simulate is the course from what was observed.
+// Simulate computes the forecast from an observation.
 func Simulate(l preview.Look) Forecast {
 	c := newIdealCloud(l)
 	begins, owed := kept(c.o), c.missing()
@@ -88,7 +89,7 @@ func Simulate(l preview.Look) Forecast {
 	return out
 }
 
-// promised are the least machines that serve and the most that exist while the cloud's own roll goes on.
+// promised returns the least number of serving machines and the largest number of machines during a provider rollout.
 func promised(l preview.Look, b pool.Budget) (least, most int) {
 	switch {
 	case l.Health != nil:
@@ -103,9 +104,13 @@ func promised(l preview.Look, b pool.Budget) (least, most int) {
 	return max(0, b.Desired-b.MaxUnavailable), most
 }
 
-// jump goes on to the moment at which time alone may change the plan; false when there is none.
+// jump advances the time to next, at which the plan can change by itself; it returns false if there is no such time.
 func (c *idealCloud) jump(next time.Time, jumps *int) bool {
-	if next.IsZero() || *jumps >= jumpsMost {
+	most := jumpsMost
+	if s := c.d.Strategy; s != nil {
+		most += len(s.Waves)
+	}
+	if next.IsZero() || *jumps >= most {
 		return false
 	}
 	*jumps++
@@ -120,7 +125,7 @@ func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 	low = -1
 	for range stepsBase + stepsEach*len(c.o.Instances) {
 		p := pool.Decide(c.d, c.o, c.t, c.now)
-		out.Last = p
+		out.Last, c.d.Progress = p, p.Progress.Record
 		if n := available(p, c); low < 0 || n < low {
 			low = n
 		}
@@ -137,7 +142,7 @@ func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 	return max(low, 0), acted
 }
 
-// available is how many machines serve, as the decision counts them.
+// available returns the number of available machines, as the decision counts them.
 func available(p pool.Plan, c *idealCloud) int {
 	if c.o.Group != nil && !c.d.Deleting && !c.o.Group.Deleting {
 		return p.Budget.Available
@@ -162,9 +167,9 @@ func kept(o pool.Observed) int {
 	return n
 }
 
-// sort tells machines that are replaced from those that go for good, and puts the former into waves. The first machine that
-// goes is replaced by the first that is launched, and so on; growth is how many more there are at the end. Those that were set
-// aside have their successors already, but for as many as were missing at the beginning, which are owed.
+// sort separates machines that are replaced from those that are removed for good, and groups the former into waves. The first machine that
+// goes is replaced by the first that is launched, and so on. growth is the difference in size at the end. Machines in standby already have
+// their replacements, except for owed machines that were missing at the beginning.
 func (out *Forecast) sort(c *idealCloud, lows map[int]int, growth, owed int) {
 	var replaced []removedMachine
 	spare := max(0, -growth)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -18,7 +19,7 @@ var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true,
 	ReplaceKeepsSize: true}
 
-// stocked are the facts of n machines that serve, launched from content a where b is wanted by a strategy.
+// stocked returns the facts of n machines that serve, launched from content a where b is wanted by a strategy.
 func stocked(n int, s pool.Strategy, change ...func(*preview.Look)) preview.Look {
 	old := pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}
 	l := preview.Look{Now: now, Traits: traits, Seen: true,
@@ -46,6 +47,16 @@ func by(surge, unavailable int) pool.Strategy {
 	return pool.Strategy{MaxSurge: pool.IntOrPercent{Value: surge}, MaxUnavailable: pool.IntOrPercent{Value: unavailable}}
 }
 
+// waves replaces so many machines by the end of each wave, and watches each for an hour.
+func waves(ends ...int) pool.Strategy {
+	s := by(1, 0)
+	s.Soak = rollouts.Soak{Wave: time.Hour, Final: time.Hour}
+	for _, n := range ends {
+		s.Waves = append(s.Waves, pool.IntOrPercent{Value: n})
+	}
+	return s
+}
+
 // managed pools are those whose cloud rolls changes by itself.
 func managed(l *preview.Look) {
 	l.Traits.ProviderRollout, l.Traits.RolloutOnTemplateChange, l.Traits.CanCancelRollout, l.Observed.Group.ProviderRolloutSurge = true, true,
@@ -58,7 +69,7 @@ func scaleSets(l *preview.Look) {
 		RecordsSurge: true, InlineTemplate: true, CanDeleteBusyGroup: true}
 }
 
-// say is a course in one line.
+// say returns a course in one line.
 func (out Forecast) say() string {
 	sizes, replaced := []int{}, 0
 	for _, w := range out.Waves {
@@ -85,6 +96,8 @@ var followCases = []struct {
 		"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
 	{"more", "those that are missing replace none", stocked(3, by(1, 0), replicas(5)),
 		"3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
+	{"waves", "each soak passes, however many there are", stocked(12, waves(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)),
+		"12 replaced in [1 1 1 1 1 1 1 1 1 1 1 1], 0 rolled, 0 removed, 0 added, 12 to 13, Done"},
 	{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Wanted.Content = "v1:a" }),
 		"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
 	{"a new pool", "everything is made", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
@@ -203,8 +216,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// What a course says of a rollout is what the rules allow and what pool itself forecasts once the group launches from what is
-// wanted: every machine once, in ceil(D/(surge+unavailable)) waves, within the budgets.
+// TestFollowKeepsTheRules holds that the forecast of a rollout obeys the limits and equals the forecast of package pool once the group
+// launches from the wanted template: every machine is replaced once, in ceil(D/(surge+unavailable)) waves, within the budgets.
 func TestFollowKeepsTheRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -237,7 +250,7 @@ func TestFollowKeepsTheRules(t *testing.T) {
 	})
 }
 
-// A plan is made of facts that others look at too.
+// TestFollowChangesNoFacts holds that a forecast does not modify its input, which others read too.
 func TestFollowChangesNoFacts(t *testing.T) {
 	t.Parallel()
 	l, same := stocked(5, by(1, 1)), stocked(5, by(1, 1))

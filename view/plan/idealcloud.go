@@ -25,7 +25,7 @@ type idealCloud struct {
 	left     []removedMachine
 	// changed are the machines that stay and were changed in place.
 	changed []ReplacedMachine
-	// rolled is what the cloud's own roll replaces.
+	// rolled lists the machines that the provider rollout replaces.
 	rolled []pool.InstanceRef
 }
 
@@ -39,10 +39,10 @@ type removedMachine struct {
 	shrank, aside bool
 }
 
-// boot is how long a round lasts. The course of a rollout does not depend on it, as long as it is shorter than the deadlines.
+// boot is the length of a round. The forecast of a rollout does not depend on it while it is shorter than the deadlines.
 const boot = 3 * time.Minute
 
-// newIdealCloud is the cloud as it was observed.
+// newIdealCloud returns a cloud in the observed state.
 func newIdealCloud(l preview.Look) *idealCloud {
 	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
 	c.o.Instances = slices.Clone(l.Observed.Instances)
@@ -105,7 +105,7 @@ func (c *idealCloud) group(s pool.Step) {
 	}
 }
 
-// template makes a version of what is wanted. A group that holds its template has that one and launches from it.
+// template creates a version with the wanted content. A group that holds its template itself has that version and launches from it.
 func (c *idealCloud) template() {
 	c.next++
 	v := c.o.Wanted
@@ -155,7 +155,7 @@ func (c *idealCloud) machines(s pool.Step) {
 	}
 }
 
-// touch is what a step does to an instance that stays.
+// touch applies a step to an instance that stays.
 func (c *idealCloud) touch(i *pool.Instance, kind pool.StepKind) {
 	switch kind {
 	case pool.EnterStandby:
@@ -219,7 +219,7 @@ func (c *idealCloud) leave(why func(pool.Instance) *pool.Cause, shrank bool) int
 	return len(c.left) - n
 }
 
-// version is what is known of a template.
+// version returns the known facts about a template.
 func (c *idealCloud) version(ref string) pool.Template {
 	for _, v := range c.o.Versions {
 		if v.Ref == ref {
@@ -229,7 +229,7 @@ func (c *idealCloud) version(ref string) pool.Template {
 	return pool.Template{Ref: ref}
 }
 
-// missing is how many machines the group's size asks for that are not there yet.
+// missing returns how many machines the group lacks to its size.
 func (c *idealCloud) missing() int {
 	g := c.o.Group
 	if g == nil || g.Deleting {
@@ -244,14 +244,14 @@ func (c *idealCloud) missing() int {
 	return max(0, g.Size-counted)
 }
 
-// launches is what the group launches machines from.
+// launches returns the template from which the group launches machines.
 func (c *idealCloud) launches() pool.Template {
 	t := c.version(c.o.Group.Template)
 	t.Content = cmp.Or(c.o.Group.Content, t.Content)
 	return t
 }
 
-// launch brings the machines that are missing, and reports whether there were any.
+// launch adds the missing machines, and reports whether there were any.
 func (c *idealCloud) launch() bool {
 	missing := c.missing()
 	for range missing {
@@ -264,8 +264,8 @@ func (c *idealCloud) launch() bool {
 	return missing > 0
 }
 
-// tick ends a round: what is leaving is gone, what was launched has joined, and what the cloud does by itself is done. It
-// reports whether anything has happened.
+// tick ends a round: leaving machines are gone, launched ones have joined, and the cloud's own operations are complete. It reports whether
+// anything has happened.
 func (c *idealCloud) tick() bool {
 	c.now = c.now.Add(boot)
 	before := len(c.o.Instances)

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// What is changed on machines that stay is told, and none of them is said to go.
+// TestInPlaceIsTold holds that changes to machines that stay are reported, and that none of these is reported as removed.
 func TestInPlaceIsTold(t *testing.T) {
 	t.Parallel()
 	l := stocked(4, by(1, 0), scaleSets, func(l *preview.Look) {
@@ -37,7 +37,7 @@ func TestInPlaceIsTold(t *testing.T) {
 	}
 }
 
-// A size that an autoscaler sets is kept by what is launched beside it.
+// TestFollowSizedElsewhere holds that a size that an autoscaler owns is kept by surge machines.
 func TestFollowSizedElsewhere(t *testing.T) {
 	t.Parallel()
 	l := stocked(3, by(1, 0), scaleSets, func(l *preview.Look) { l.Desired.ReplicasManagedExternally, l.Desired.Replicas = true, 0 })
@@ -46,7 +46,7 @@ func TestFollowSizedElsewhere(t *testing.T) {
 	}
 }
 
-// What was observed of a group is not changed by following them.
+// TestFollowLeavesScaleSetsAlone holds that a forecast does not modify the observed group.
 func TestFollowLeavesScaleSetsAlone(t *testing.T) {
 	t.Parallel()
 	l := stocked(2, by(1, 0), scaleSets)

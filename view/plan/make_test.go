@@ -195,7 +195,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// objects are the pool's objects as they are stored.
+// objects returns the pool's objects as they are stored.
 func (w *world) objects() string {
 	mp, o := &clusterv1.MachinePool{}, &awsv1.AWSMachinePool{}
 	for _, object := range []client.Object{mp, o} {
@@ -285,7 +285,7 @@ spec:
   awsLaunchTemplate: {instanceType: m5.large}
 `
 
-// What cannot be planned is refused at once, in the words of what refuses it.
+// TestMakeRefuses holds that invalid requests are rejected at once, in the words of the component that rejects them.
 func TestMakeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		why, want string
@@ -318,8 +318,8 @@ func TestMakeRefuses(t *testing.T) {
 	}
 }
 
-// What was planned is what happens: the real reconciler, over the real driver and a simulated cloud, replaces exactly the machines
-// that the plan named, makes as many as it said, and keeps to the figures that it gave.
+// TestWhatIsPlannedHappens holds that a plan comes true: the real reconciler, over the real driver and a simulated cloud, replaces exactly
+// the planned machines, launches the planned number, and keeps to the planned figures.
 func TestWhatIsPlannedHappens(t *testing.T) {
 	for _, c := range []struct {
 		name, why string
@@ -356,8 +356,8 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 				defer w.close()
 				w.run(nil)
 				time.Sleep(time.Hour)
-				asked := func(r *plan.Request) { named(r); r.Set = c.set }
-				plans, err := w.plan(asked)
+				requests := func(r *plan.Request) { named(r); r.Set = c.set }
+				plans, err := w.plan(requests)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -387,7 +387,7 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 	}
 }
 
-// names are the machines that a plan has go.
+// names returns the machines that a plan has go.
 func names(p plan.Plan) []string {
 	var out []string
 	for _, w := range p.Waves {

@@ -19,7 +19,7 @@ import (
 // path leads to a field: names, and places in lists as numbers.
 type path []any
 
-// String is the path as people write it: spec.subnets[0].id, metadata.annotations[muster.dev/rollout].
+// String returns the path as people write it: spec.subnets[0].id, metadata.annotations[muster.dev/rollout].
 func (p path) String() string {
 	var b strings.Builder
 	for _, part := range p {
@@ -66,8 +66,7 @@ func parsePath(text string) (path, error) {
 	return p, nil
 }
 
-// nextPart takes the first part off a path. What comes after a dot is a name that has none; what has, or a place in a list,
-// stands in brackets.
+// nextPart removes the first part of a path. A name after a dot contains no dot; a name with dots, or an index of a list, is in brackets.
 func nextPart(text string, first bool) (part any, rest string, err error) {
 	if inner, ok := strings.CutPrefix(text, "["); ok && !first {
 		return inBrackets(inner)
@@ -98,7 +97,7 @@ func inBrackets(text string) (part any, rest string, err error) {
 	return strings.Trim(name, `"'`), rest, nil
 }
 
-// lookup is the value at a path, and whether there is one.
+// lookup returns the value at a path, and whether there is one.
 func lookup(content any, p path) (any, bool) {
 	for _, part := range p {
 		switch part := part.(type) {
@@ -121,8 +120,8 @@ func lookup(content any, p path) (any, bool) {
 	return content, true
 }
 
-// with is the content with a value at a path, made where it leads nowhere; without one the field is taken away. What was
-// given is not changed.
+// with returns the content with a value at a path, which is created if necessary; if set is false, the field is removed. content itself is
+// not changed.
 func with(content any, p path, value any, set bool) (any, error) {
 	if len(p) == 0 {
 		return runtime.DeepCopyJSONValue(value), nil
@@ -185,13 +184,12 @@ func withItem(old []any, at int, rest path, value any, set bool) (any, error) {
 // assignment is one --set.
 type assignment struct {
 	at path
-	// value is set, or where remove says so taken away.
+	// value is set, or removed if remove is true.
 	value  any
 	remove bool
 }
 
-// parseSet takes path=value apart. The value is YAML, so that numbers, words, lists and objects are what they look like;
-// null takes the field away.
+// parseSet splits path=value. The value is YAML, so that numbers, strings, lists and objects have their types; null removes the field.
 func parseSet(text string) (assignment, error) {
 	left, right, ok := cutAssignment(text)
 	if !ok {

@@ -40,13 +40,13 @@ type Request struct {
 	Set []string
 }
 
-// sameLook is how old an observation of the cloud may be that belongs to one plan.
+// sameLook bounds the age of an observation of the cloud for one plan.
 const sameLook = time.Minute
 
-// ErrNoPool is the error when there is nothing to plan.
+// ErrNoPool is returned if there is nothing to plan.
 var ErrNoPool = errors.New("no machine pool")
 
-// Build makes the plans, ordered by namespace and name.
+// Build returns the plans, ordered by namespace and name.
 func Build(ctx context.Context, r Request) ([]Plan, error) {
 	e := newEditor(r.Client, r.Hub, r.ApplyAs)
 	edits, err := r.put(ctx, e)
@@ -73,21 +73,21 @@ func Build(ctx context.Context, r Request) ([]Plan, error) {
 	return plans, nil
 }
 
-// put has the API server judge all manifests; all that it refuses is told together.
+// put has the API server validate all manifests, and reports all rejections together.
 func (r Request) put(ctx context.Context, e editor) ([]edited, error) {
 	var edits []edited
 	var refused []error
 	for _, u := range r.Manifests {
-		given := u.DeepCopy()
-		namespaced, err := r.Client.IsObjectNamespaced(given)
-		if err == nil && namespaced && given.GetNamespace() == "" {
-			given.SetNamespace(r.Namespace)
+		manifest := u.DeepCopy()
+		namespaced, err := r.Client.IsObjectNamespaced(manifest)
+		if err == nil && namespaced && manifest.GetNamespace() == "" {
+			manifest.SetNamespace(r.Namespace)
 		}
 		var one edited
 		if err == nil {
-			one, err = e.put(ctx, given)
+			one, err = e.put(ctx, manifest)
 		} else {
-			err = refusal(given, err)
+			err = refusal(manifest, err)
 		}
 		if err != nil {
 			refused = append(refused, err)
@@ -98,7 +98,7 @@ func (r Request) put(ctx context.Context, e editor) ([]edited, error) {
 	return edits, errors.Join(refused...)
 }
 
-// pools are those that are asked for, as they are after the edits.
+// pools returns the requested pools in the state after the edits.
 func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.MachinePool, error) {
 	all, err := r.every(ctx, edits)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 	}
 	var out []*clusterv1.MachinePool
 	for _, mp := range all {
-		if r.asks(mp, edits) {
+		if r.selects(mp, edits) {
 			out = append(out, mp)
 		}
 	}
@@ -137,7 +137,7 @@ func (r Request) namesake(all []*clusterv1.MachinePool) string {
 	return ""
 }
 
-// every is all MachinePools of the namespaces that matter.
+// every returns all MachinePools of the namespaces that matter.
 func (r Request) every(ctx context.Context, edits []edited) ([]*clusterv1.MachinePool, error) {
 	spaces := []string{}
 	if r.Name != "" {
@@ -172,8 +172,8 @@ func (r Request) every(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 	return out, nil
 }
 
-// asks reports whether a plan of this pool is asked for.
-func (r Request) asks(mp *clusterv1.MachinePool, edits []edited) bool {
+// selects reports whether a plan of this pool is requested.
+func (r Request) selects(mp *clusterv1.MachinePool, edits []edited) bool {
 	if r.Name != "" {
 		ref := mp.Spec.Template.Spec.InfrastructureRef
 		return mp.Namespace == r.Namespace && (view.SameKind(r.Kind, machinePoolKind) && mp.Name == r.Name ||

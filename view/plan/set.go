@@ -70,7 +70,7 @@ func (r Request) setOne(ctx context.Context, e editor, gk schema.GroupKind, key 
 	return e.set(ctx, live, list)
 }
 
-// served is the version of a kind that controllers read, for --set has no version of its own.
+// served returns the version of a kind that controllers read, because --set names none.
 func (r Request) served(ctx context.Context, gk schema.GroupKind) (schema.GroupVersionKind, error) {
 	for _, gv := range r.Client.Scheme().PrioritizedVersionsForGroup(gk.Group) {
 		if gvk := gv.WithKind(gk.Kind); r.Client.Scheme().Recognizes(gvk) && r.isHub(ctx, gvk) {

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// APIVersion and Kind begin the JSON form of plans. Fields are added to it, never renamed or taken away.
+// APIVersion and Kind begin the JSON form of plans. Fields are added to it, never renamed or removed.
 const (
 	APIVersion = "plan.muster.dev/v1"
 	Kind       = "PlanList"
@@ -21,14 +21,14 @@ type List struct {
 	Plans      []Plan `json:"plans"`
 }
 
-// Plan is what would become of one machine pool.
+// Plan describes the effects of an edit on one machine pool.
 type Plan struct {
 	// Namespace and Name of the MachinePool; Infrastructure is its infrastructure object.
 	Namespace      string    `json:"namespace"`
 	Name           string    `json:"name"`
 	Cluster        string    `json:"cluster"`
 	Infrastructure Reference `json:"infrastructure"`
-	// Headline says it all in one sentence.
+	// Headline summarizes the plan in one sentence.
 	Headline string `json:"headline"`
 	// New is true if the pool has no group in the cloud yet, Deleting that it is being deleted.
 	New      bool `json:"new"`
@@ -40,35 +40,35 @@ type Plan struct {
 	Ready    int `json:"ready"`
 	// NodesUnknown is true if the workload cluster does not answer: Ready and LowestReady mean nothing then.
 	NodesUnknown bool `json:"nodesUnknown"`
-	// Replaced is how many machines are replaced by others, Removed how many go with none in their place, Added how many come
-	// beside those that replace others.
+	// Replaced is the number of machines that are replaced, Removed of those that are removed without replacement, Added of additional
+	// machines that replace none.
 	Replaced int `json:"replaced"`
 	Removed  int `json:"removed"`
 	Added    int `json:"added"`
-	// Outdated is how many machines differ from what the objects ask for, whether or not something replaces them.
+	// Outdated is the number of machines that differ from the objects, whether or not they are replaced.
 	Outdated int `json:"outdated"`
-	// LowestReady is the least number of Ready machines on the way, MostMachines the largest number that exist. Where the
-	// cloud replaces machines by itself they are the bounds that it promises.
+	// LowestReady is the least number of Ready machines on the way, MostMachines the largest number of machines. For a provider rollout they
+	// are the bounds that the cloud guarantees.
 	LowestReady  int `json:"lowestReady"`
 	MostMachines int `json:"mostMachines"`
-	// Adoption is what happens to the group of another tool before all else; absent where none is adopted.
+	// Adoption describes the first effects on the group of another tool; absent if none is adopted.
 	Adoption *Adoption `json:"adoption,omitempty"`
-	// MissingGrant is what the operator would apply to allow the adoption that the pool asks for; absent if no grant is missing.
+	// MissingGrant is the object that an operator would apply to allow the requested adoption; absent if no grant is missing.
 	MissingGrant *musterv1.AdoptionGrant `json:"missingGrant,omitempty"`
-	// Changes are the fields that the edit changes, and what each does.
+	// Changes lists the fields that the edit changes, with the effect of each.
 	Changes []Change `json:"changes"`
-	// Waves are the rounds in which machines are replaced one by one.
+	// Waves lists the rounds in which Muster replaces machines.
 	Waves []Wave `json:"waves"`
-	// Rolled are the machines that the cloud replaces by itself, in an order that it chooses; Gone those that go for good.
+	// Rolled lists the machines of a provider rollout, in an order that the cloud chooses; Gone those that are removed for good.
 	Rolled []MachineChange `json:"rolled"`
 	Gone   []MachineChange `json:"gone"`
 	// InPlace are the machines that stay and are changed as they are.
 	InPlace []MachineChange `json:"inPlace"`
-	// Steps are what is done on the way, each once for a row of equal ones.
+	// Steps lists the steps on the way, each once for consecutive equal ones.
 	Steps []string `json:"steps"`
-	// Blocked is what keeps the pool from following the objects until something changes, most important first.
+	// Blocked lists the causes that keep the pool from following the objects until something changes, most important first.
 	Blocked []Cause `json:"blocked"`
-	// Warnings are worth knowing and block nothing.
+	// Warnings lists further facts. They do not block the pool.
 	Warnings []string `json:"warnings"`
 }
 
@@ -78,20 +78,20 @@ type Reference struct {
 	Name string `json:"name"`
 }
 
-// Effect is what a changed field does, in one word.
+// Effect classifies the effect of a changed field.
 type Effect string
 
 // The effects.
 const (
-	// ReplacesMachines reports whether machines which exist no longer are what the objects ask for.
+	// ReplacesMachines means that some existing machines no longer match the objects.
 	ReplacesMachines Effect = "ReplacesMachines"
-	// NewMachinesOnly reports whether machines which are launched from now on are different, and that no other is touched.
+	// NewMachinesOnly means that only machines launched from now on are different.
 	NewMachinesOnly Effect = "NewMachinesOnly"
-	// InPlace reports whether something changes without a machine being replaced for it: sizes, limits, tags, how things are done.
+	// InPlace means that the change is applied without replacing machines: sizes, limits, tags, procedures.
 	InPlace Effect = "InPlace"
-	// Nothing reports whether nothing in the cloud changes now.
+	// Nothing means that nothing in the cloud changes now.
 	Nothing Effect = "Nothing"
-	// Unknown reports whether it can't be told, and Change.Why says why.
+	// Unknown means that the effect is unknown; Change.Why explains the reason.
 	Unknown Effect = "Unknown"
 )
 
@@ -104,14 +104,14 @@ type Change struct {
 	// From and To are its values in short, "-" for none. They are empty where they may hold secrets.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Effect is what this field alone does; Why says more where there is more to say.
+	// Effect is the effect of this field alone; Why explains it if necessary.
 	Effect Effect `json:"effect"`
 	Why    string `json:"why,omitempty"`
 }
 
-// Wave is one round of a rollout: as many machines are launched as are named, and these go, each drained first.
+// Wave is one round of a rollout: replacements are launched, and the listed machines are drained and removed.
 type Wave struct {
-	// LowestReady is the least number of Ready machines while those that are launched come up.
+	// LowestReady is the least number of Ready machines while the replacements boot.
 	LowestReady int             `json:"lowestReady"`
 	Machines    []MachineChange `json:"machines"`
 }

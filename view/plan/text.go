@@ -90,7 +90,7 @@ func (p Plan) rows() []row {
 	return out
 }
 
-// textMachines writes which machines go. What is the reason of many is told once, below.
+// textMachines prints the machines that go. A reason of many is printed once, below.
 func (p Plan) textMachines(b *strings.Builder) {
 	rows := p.rows()
 	if len(rows) == 0 {
@@ -124,7 +124,7 @@ func (p Plan) textMachines(b *strings.Builder) {
 	}
 }
 
-// lowest is the lowest Ready count of a wave.
+// lowest returns the lowest Ready count of a wave.
 func (p Plan) lowest(wave string) string {
 	for i, w := range p.Waves {
 		if wave == fmt.Sprint(i+1) {

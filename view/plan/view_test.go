@@ -59,7 +59,7 @@ func TestPoolOf(t *testing.T) {
 		{reason: "all machines ready: settled, and the infrastructure's summary is the message",
 			mp: aPool(nil), infra: infra(map[string]any{"state": "Running",
 				"conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
-			want: view.Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
+			want: view.Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true, Level: view.Healthy}},
 		{reason: "nodes that are ready before the infrastructure has seen them settle nothing: the table would contradict itself",
 			mp: aPool(nil), infra: infra(map[string]any{"state": "Scaling",
 				"conditions": []any{condition("Ready", "False", "1 of 2 machines are Ready")}}),
@@ -99,7 +99,7 @@ func TestPoolOf(t *testing.T) {
 		{reason: "an error is the message and settles nothing, whatever Ready says", mp: aPool(nil), infra: infra(map[string]any{
 			"state": "Error", "conditions": []any{condition("Ready", "True", "2 of 2 machines are Ready"),
 				condition("UpToDate", "False", "no such image")}}),
-			want: view.Pool{State: "Error", Message: "no such image",
+			want: view.Pool{State: "Error", Level: view.Problem, Message: "no such image",
 				Problems: []string{"AWSMachinePool: UpToDate is False (Because): no such image"}}},
 		{reason: "while it is deleted, deletion speaks and nothing is settled",
 			mp: aPool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
@@ -111,6 +111,10 @@ func TestPoolOf(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			want := tc.want
 			want.Namespace, want.Name, want.Cluster = "default", "capa-mp-0", "capa"
+			want.Infrastructure = view.Reference{Kind: infraGVK.Kind, Name: "capa-mp-0"}
+			if want.Level == "" {
+				want.Level = view.Progressing
+			}
 			unknown := tc.mp.Status.Replicas == nil
 			for _, c := range []**int32{&want.Desired, &want.Current, &want.Ready, &want.UpToDate} {
 				if *c == nil && !unknown {
@@ -127,27 +131,26 @@ func TestPoolOf(t *testing.T) {
 func TestTable(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	pools := []view.Pool{
-		{Namespace: "team", Name: "a-pool-with-a-rather-long-name", Cluster: "c", Desired: n(100), Current: n(98), Ready: n(97), UpToDate: n(40),
-			State: "Updating", Created: now.Add(-26 * time.Hour),
-			Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
 		{Namespace: "default", Name: "capa-mp-0", Cluster: "capa", Desired: n(2), Current: n(2), Ready: n(2), UpToDate: n(2),
 			State: "Running", Created: now.Add(-42 * time.Second), Message: "2 of 2 instances are Ready — all of them"},
 		{Namespace: "default", Name: "new", Cluster: "capa"},
+		{Namespace: "team", Name: "a-pool-with-a-rather-long-name", Cluster: "c", Desired: n(100), Current: n(98), Ready: n(97), UpToDate: n(40),
+			State: "Updating", Created: now.Add(-26 * time.Hour),
+			Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
 	}
-	view.Sort(pools)
 	for _, tc := range []struct {
 		reason, golden string
 		pools          []view.Pool
 		width          int
 	}{
-		{reason: "columns line up, unknown is shown as unknown, order is by name", golden: "table.txt", pools: pools},
-		{reason: "lines are cut where a terminal would wrap them", golden: "table-80.txt", pools: pools, width: 80},
+		{reason: "columns line up, unknown is shown as unknown", golden: "table.txt", pools: pools},
+		{reason: "a narrow terminal has fewer columns, and messages wrap", golden: "table-80.txt", pools: pools, width: 80},
 		{reason: "the namespace is left out where all pools are in the default one", golden: "table-default.txt", pools: pools[:2], width: 80},
 		{reason: "no pools is said in words", golden: "table-empty.txt"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var got strings.Builder
-			if err := view.Table(&got, tc.pools, now, tc.width); err != nil {
+			if err := view.Table(&got, tc.pools, now, view.Terminal{Width: tc.width}); err != nil {
 				t.Fatal(err)
 			}
 			goldenFile(t, filepath.Join("view", tc.golden), got.String(), "what is printed")
@@ -178,7 +181,8 @@ func goldenFile(t *testing.T, name, got, why string) {
 	}
 }
 
-func TestRead(t *testing.T) {
+// TestInfrastructure holds that pools are shown without an infrastructure object that does not exist, or that is of an unknown kind.
+func TestInfrastructure(t *testing.T) {
 	scheme, err := view.Scheme()
 	if err != nil {
 		t.Fatal(err)
@@ -191,13 +195,13 @@ func TestRead(t *testing.T) {
 		mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Kind = "a", "NoSuchPool"
 	})
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(with, without, unknown, infra(map[string]any{"state": "Scaling"})).Build()
-	pools, err := view.Read(t.Context(), c, mapper)
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := map[string]string{}
-	for _, p := range pools {
-		got[p.Name] = p.State
+	for _, mp := range []*clusterv1.MachinePool{with, without, unknown} {
+		infra, err := view.Infrastructure(t.Context(), c, mapper, mp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[mp.Name] = view.PoolOf(mp, infra).State
 	}
 	want := map[string]string{"capa-mp-0": "Scaling", "b": "Running", "a": "Running"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -17,10 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
+	"github.com/muster-project/muster/view"
 	"github.com/muster-project/muster/view/tree"
 )
 
-// management is a management cluster with the objects of testdata/view/tree/objects.yaml.
+// management returns a management cluster with the objects of testdata/view/tree/objects.yaml.
 func management(t *testing.T) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
@@ -71,7 +72,7 @@ func TestTree(t *testing.T) {
 	}{
 		{"all namespaces: pools with and without Machines, of another provider, and of a Cluster that does not exist", "all.txt", "", "",
 			"", 0},
-		{"lines are cut where a terminal would wrap them", "all-80.txt", "", "", "", 80},
+		{"reasons wrap on a terminal", "all-80.txt", "", "", "", 80},
 		{"a Cluster with its pools", "cluster.txt", "cluster", "prod", "default", 0},
 		{"a pool by its short name, with its Cluster", "pool.txt", "mp", "workers", "default", 0},
 		{"a pool by its infrastructure object, which has another name", "pool.txt", "cloudmachinepool", "workers-infra", "default", 0},
@@ -84,7 +85,7 @@ func TestTree(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			if err := tree.Text(&got, tree.Build(objects), c.width); err != nil {
+			if err := tree.Text(&got, tree.Build(objects), view.Terminal{Width: c.width}); err != nil {
 				t.Fatal(err)
 			}
 			goldenFile(t, filepath.Join("view", "tree", c.golden), got.String(), "what is printed")

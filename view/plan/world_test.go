@@ -113,7 +113,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// sealing tells of every write that is no dry run while the world is sealed.
+// sealing reports every write that is no dry run while the world is sealed.
 func (w *world) sealing(where string) interceptor.Funcs {
 	judge := func(verb string, o client.Object, dryRun []string) {
 		if w.sealed && !slices.Equal(dryRun, []string{metav1.DryRunAll}) {
@@ -154,7 +154,7 @@ func (w *world) sealing(where string) interceptor.Funcs {
 	}
 }
 
-// dryRun makes of an object what a merge patch would make of it, as an API server does when it is asked to store nothing.
+// dryRun applies a merge patch to the object, as an API server does in a dry run.
 func dryRun(o client.Object, p client.Patch) error {
 	u, ok := o.(*unstructured.Unstructured)
 	if !ok || p.Type() != types.MergePatchType {

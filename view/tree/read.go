@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -13,17 +14,23 @@ import (
 	"github.com/muster-project/muster/view"
 )
 
-// Request says which part of a management cluster is shown.
+// Reader reads objects of a management cluster: a client, or a watch.
+type Reader interface {
+	client.Reader
+	RESTMapper() meta.RESTMapper
+}
+
+// Request selects the part of a management cluster that is shown.
 type Request struct {
 	// Client of the management cluster.
-	Client client.Client
+	Client Reader
 	// Namespace that is read; empty for all.
 	Namespace string
 	// Kind and Name choose a Cluster, a MachinePool or its infrastructure object; empty for all.
 	Kind, Name string
 }
 
-// Read reads what is asked for. It returns an error if an object was named and does not exist.
+// Read reads the requested objects. It returns an error if a named object does not exist.
 func Read(ctx context.Context, r Request) (Objects, error) {
 	o := Objects{Infrastructure: map[string]*unstructured.Unstructured{}}
 	var clusters clusterv1.ClusterList
@@ -58,7 +65,7 @@ func Read(ctx context.Context, r Request) (Objects, error) {
 	return o, nil
 }
 
-// chosen are the clusters and pools that are asked for: a Cluster with all its pools, or a pool with its Cluster.
+// chosen returns the requested clusters and pools: a Cluster with all its pools, or a pool with its Cluster.
 func (r Request) chosen(clusters []clusterv1.Cluster, pools []clusterv1.MachinePool) ([]clusterv1.Cluster, []clusterv1.MachinePool) {
 	if r.Name == "" {
 		return clusters, pools

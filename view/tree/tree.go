@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -28,36 +26,36 @@ type Item struct {
 	State string `json:"state,omitempty"`
 	// Ready is True, False or Unknown; empty where an object has no such condition.
 	Ready string `json:"ready,omitempty"`
-	// Replicas are how many machines are Ready of how many the pool asks for, as in 2/3; Node the node of an instance.
+	// Replicas holds the numbers of Ready and desired machines, as in 2/3. Node is the Node of an instance.
 	Replicas string `json:"replicas,omitempty"`
 	Node     string `json:"node,omitempty"`
 	Zone     string `json:"zone,omitempty"`
-	// Reason and Message say why it is not Ready; empty if it is.
+	// Reason and Message explain why it is not Ready; empty if it is.
 	Reason   string `json:"reason,omitempty"`
 	Message  string `json:"message,omitempty"`
 	Children []Item `json:"children,omitempty"`
 }
 
-// APIVersion and Kind begin the JSON form. Fields are added to it, never renamed or taken away.
+// APIVersion and Kind begin the JSON form. Fields are added to it, never renamed or removed.
 const (
 	APIVersion = "tree.muster.dev/v1"
 	Kind       = "Tree"
 )
 
-// Tree is what "muster tree -o json" prints.
+// Tree is the output of "muster tree -o json".
 type Tree struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Clusters   []Item `json:"clusters"`
 }
 
-// Objects are what a tree is made of.
+// Objects holds the input for a tree.
 type Objects struct {
 	Clusters []clusterv1.Cluster
 	Pools    []clusterv1.MachinePool
-	// Infrastructure has each pool's infrastructure object, by NAMESPACE/NAME of the pool; nil where there is none.
+	// Infrastructure holds each pool's infrastructure object by NAMESPACE/NAME of the pool; nil if it does not exist.
 	Infrastructure map[string]*unstructured.Unstructured
-	// Machines are those of pools.
+	// Machines holds the Machines of pools.
 	Machines []clusterv1.Machine
 }
 
@@ -111,7 +109,7 @@ func (i Item) withCondition(c *metav1.Condition) Item {
 	return i
 }
 
-// pool is a MachinePool with what stands below it.
+// pool returns a MachinePool with what stands below it.
 func (o Objects) pool(mp *clusterv1.MachinePool) Item {
 	infra := o.Infrastructure[mp.Namespace+"/"+mp.Name]
 	of := view.PoolOf(mp, infra)
@@ -127,7 +125,7 @@ func (o Objects) pool(mp *clusterv1.MachinePool) Item {
 	return i
 }
 
-// infrastructure is a pool's infrastructure object with the instances below it.
+// infrastructure returns a pool's infrastructure object with the instances below it.
 func (o Objects) infrastructure(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, state string) Item {
 	i := Item{Kind: infra.GetKind(), Namespace: infra.GetNamespace(), Name: infra.GetName(), State: state}
 	ready := meta.FindStatusCondition(view.Conditions(infra), "Ready")
@@ -138,7 +136,7 @@ func (o Objects) infrastructure(mp *clusterv1.MachinePool, infra *unstructured.U
 			machines[cmp.Or(m.Spec.ProviderID, m.Name)] = m
 		}
 	}
-	for _, is := range instances(mp, infra) {
+	for _, is := range view.Instances(mp, infra) {
 		i.Children = append(i.Children, instance(is, machines[is.ProviderID]))
 		delete(machines, is.ProviderID)
 	}
@@ -149,35 +147,12 @@ func (o Objects) infrastructure(mp *clusterv1.MachinePool, infra *unstructured.U
 	return i
 }
 
-// instances are those of the infrastructure object's status; where it lists none, the provider IDs of the MachinePool.
-func instances(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) []common.InstanceStatus {
-	var list []common.InstanceStatus
-	found, _, _ := unstructured.NestedSlice(infra.Object, "status", "instances")
-	for _, one := range found {
-		fields, ok := one.(map[string]any)
-		if !ok {
-			continue
-		}
-		is := common.InstanceStatus{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &is); err == nil {
-			list = append(list, is)
-		}
-	}
-	if len(list) > 0 {
-		return list
-	}
-	for _, id := range mp.Spec.ProviderIDList {
-		list = append(list, common.InstanceStatus{ProviderID: id, InstanceID: id[strings.LastIndex(id, "/")+1:], Node: "?"})
-	}
-	return list
-}
-
-// instance is an instance of the cloud with its Machine, if it has one, and its node.
+// instance returns an instance of the cloud with its Machine, if it has one, and its node.
 func instance(is common.InstanceStatus, m *clusterv1.Machine) Item {
 	i := Item{Kind: instanceKind, Name: cmp.Or(is.InstanceID, is.InstanceName, is.ProviderID), State: is.State, Node: is.Node,
 		Zone: is.Zone}
 	switch {
-	case is.Node == "?": // another provider's, which says nothing of it
+	case is.Node == view.NodeNotReported: // another provider's, which says nothing of it
 		i.Node = ""
 	case is.Ready:
 		i.Ready = string(metav1.ConditionTrue)
@@ -197,7 +172,7 @@ func machine(m *clusterv1.Machine) Item {
 	return i.withCondition(meta.FindStatusCondition(m.Status.Conditions, clusterv1.ReadyCondition))
 }
 
-// Label is how an item is named in a line.
+// Label returns the label of an item in a line.
 func (i Item) Label() string {
 	if i.Kind == "Cluster" {
 		return fmt.Sprintf("Cluster %s/%s", i.Namespace, i.Name)

@@ -6,8 +6,8 @@ import (
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// AWSMachine stands for one EC2 instance of an AWSMachinePool. It is made and taken away by the pool's controller, while
-// the pool has machines of its own.
+// AWSMachine represents one EC2 instance of an AWSMachinePool. The pool's controller creates and deletes it while the pool has
+// infrastructure machines.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=awsmachines,scope=Namespaced,categories=cluster-api,shortName=awsm
 // +kubebuilder:subresource:status
@@ -26,12 +26,12 @@ type AWSMachine struct { // its fields are the same in all versions, so that the
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec says which instance it is.
+	// Spec identifies the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Spec v1beta2.AWSMachineSpec `json:"spec,omitzero"`
 
-	// Status is what is known about the instance.
+	// Status holds the observed state of the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Status v1beta2.AWSMachineStatus `json:"status,omitzero"`

@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be. Parts that both versions
-// spell alike have their type in v1beta2.
+// AWSMachinePoolSpec defines the desired state of an AWSMachinePool, a pool of EC2 instances in an Auto Scaling group. Fields that are
+// equal in both versions have their types in v1beta2.
 // +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is %d and maxSize is %d: minSize must not be above maxSize'.format([self.minSize, self.maxSize])"
 // +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.spotMarketOptions: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
 type AWSMachinePoolSpec struct {
@@ -39,11 +39,11 @@ type AWSMachinePoolSpec struct {
 	// +optional
 	Subnets SubnetReferences `json:"subnets,omitempty"`
 
-	// AdditionalTags are put on the group, its launch template and its instances, beside the tags that are always there.
+	// AdditionalTags are put on the group, its launch template and its instances, in addition to the tags of the controller.
 	// +optional
 	AdditionalTags v1beta2.Tags `json:"additionalTags,omitempty"`
 
-	// AWSLaunchTemplate is what instances are launched from.
+	// AWSLaunchTemplate describes the launch template of the pool's instances.
 	// +required
 	AWSLaunchTemplate AWSLaunchTemplate `json:"awsLaunchTemplate"`
 
@@ -71,8 +71,8 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultCoolDown *metav1.Duration `json:"defaultCoolDown,omitempty"`
 
-	// Strategy is how instances that were launched from another template than the wanted one are replaced. Absent, they are
-	// replaced wave by wave, as with RollingUpdate, within the limits of refreshPreferences.
+	// Strategy selects how instances with an outdated launch template are replaced. If it is absent, they are replaced in waves, as with
+	// RollingUpdate, within the limits of refreshPreferences.
 	// +optional
 	Strategy *v1beta2.Strategy `json:"strategy,omitempty"`
 
@@ -85,7 +85,7 @@ type AWSMachinePoolSpec struct {
 	CapacityRebalance bool `json:"capacityRebalance,omitempty"`
 }
 
-// AWSLaunchTemplate is what instances are launched from.
+// AWSLaunchTemplate describes the launch template of the pool's instances.
 // +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
 // +kubebuilder:validation:XValidation:rule="has(self.existing) == has(oldSelf.existing)",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set or taken away once the pool exists: create another pool, one that launches from the other template"
 // +kubebuilder:validation:XValidation:rule="!has(self.existing) || !(has(self.name) || has(self.iamInstanceProfile) || has(self.ami) || has(self.imageLookupFormat) || has(self.imageLookupOrg) || has(self.imageLookupBaseOS) || has(self.instanceType) || has(self.rootVolume) || has(self.sshKeyName) || has(self.versionNumber) || has(self.additionalSecurityGroups) || has(self.spotMarketOptions) || has(self.placement) || has(self.networkInterfaces))",fieldPath=".existing",reason=FieldValueForbidden,message="can't be set together with fields of a template of the pool's own (versionsToKeep alone may stand beside it): the template that is brought says it all"
@@ -105,8 +105,8 @@ type AWSLaunchTemplate struct {
 	// +optional
 	AMI v1beta2.AMIReference `json:"ami,omitzero"`
 
-	// ImageLookupFormat is the pattern of the image's name, used when no AMI is set. {{.BaseOS}} and {{.K8sVersion}} stand
-	// for the base operating system and the Kubernetes version without its leading v.
+	// ImageLookupFormat is the pattern of the image's name, used when no AMI is set. {{.BaseOS}} and {{.K8sVersion}} are replaced by the base
+	// operating system and the Kubernetes version without its leading v.
 	// +optional
 	ImageLookupFormat string `json:"imageLookupFormat,omitempty"`
 
@@ -134,7 +134,7 @@ type AWSLaunchTemplate struct {
 	// +optional
 	VersionNumber *int64 `json:"versionNumber,omitempty"`
 
-	// AdditionalSecurityGroups that instances get beside the cluster's, each by its ID or by filters.
+	// AdditionalSecurityGroups are attached to instances in addition to the cluster's, each by its ID or by filters.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -144,7 +144,7 @@ type AWSLaunchTemplate struct {
 	// +optional
 	SpotMarketOptions *v1beta2.SpotMarketOptions `json:"spotMarketOptions,omitempty"`
 
-	// Placement says where in the cloud's data centres instances run.
+	// Placement selects the location of instances in the cloud's data centres.
 	// +optional
 	Placement *v1beta2.Placement `json:"placement,omitempty"`
 
@@ -158,14 +158,14 @@ type AWSLaunchTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="size(self) == 1 || self.all(n, !has(n.associatePublicIpAddress) || !n.associatePublicIpAddress)",reason=FieldValueInvalid,message="associatePublicIpAddress can be true for a single interface only: EC2 gives no public address to an instance that is launched with several"
 	NetworkInterfaces []v1beta2.NetworkInterface `json:"networkInterfaces,omitempty"`
 
-	// Existing is a version of a launch template that another owner keeps: instances are launched from it, and it is never
-	// written to. Nothing else of the template may be set then, and it can't be set or taken away later.
+	// Existing is a version of a launch template that another owner maintains: instances are launched from it, and Muster never changes it. It
+	// excludes all other fields of the template, and can't be set or removed later.
 	// +optional
 	Existing *v1beta2.ExistingLaunchTemplate `json:"existing,omitempty"`
 
-	// VersionsToKeep is how many versions of the launch template are kept, the newest included. Versions of the same content,
-	// made because a bootstrap token was renewed, count as one, and the older of them go first. The default version, and every
-	// one that a group or an instance uses, stay whatever this says.
+	// VersionsToKeep is the number of launch template versions to keep, including the newest. Versions with the same content, which result
+	// from renewed bootstrap tokens, count as one; the older of them are deleted first. The default version and versions in use by a group or
+	// an instance are always kept.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=2
@@ -199,7 +199,7 @@ type RefreshPreferences struct {
 	v1beta2.RefreshChecks `json:",inline"`
 }
 
-// AWSMachinePoolStatus is what is known about the pool.
+// AWSMachinePoolStatus defines the observed state of an AWSMachinePool.
 type AWSMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -244,11 +244,11 @@ type AWSMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AWSMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AWSMachinePoolStatus `json:"status,omitzero"`
 }

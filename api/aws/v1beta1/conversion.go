@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 
 	"github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
 )
 
 var _ conversion.Convertible = &AWSMachinePool{}
@@ -20,7 +21,7 @@ func (p *AWSMachinePool) ConvertTo(hub conversion.Hub) error {
 	if err := from.Spec.Subnets.check(); err != nil {
 		return err
 	}
-	kept, err := unmarshalData[newerFields](&from.ObjectMeta)
+	kept, err := common.UnmarshalConversionData[newerFields](&from.ObjectMeta, version)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (p *AWSMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = specFrom(&from.Spec)
 	p.Status = statusFrom(&from.Status)
-	return marshalData(&p.ObjectMeta, newerFieldsOf(from))
+	return common.MarshalConversionData(&p.ObjectMeta, version, newerFieldsOf(from))
 }
 
 func specTo(s *AWSMachinePoolSpec) v1beta2.AWSMachinePoolSpec {

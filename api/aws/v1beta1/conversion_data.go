@@ -1,8 +1,6 @@
 package v1beta1
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,14 +8,13 @@ import (
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// conversionDataAnnotation keeps what v1beta1 has no field for, so that an object that is read and written back in this version
-// loses nothing. It is the ecosystem's name for it. An object that v1beta1 can say in full does not carry it.
-const conversionDataAnnotation = "cluster.x-k8s.io/conversion-data"
+// version is the version of this package, for messages.
+const version = "v1beta1"
 
-// defaultInstanceWarmup is what the stored version's schema fills in. It is not worth an annotation on every object.
+// defaultInstanceWarmup is the default in the schema of the stored version. A field with this value needs no annotation for the conversion.
 const defaultInstanceWarmup = 5 * time.Minute
 
-// newerFields are what only v1beta2 has fields for, spelled as there.
+// newerFields holds the fields that exist only in v1beta2, with the names that they have there.
 type newerFields struct {
 	Spec   newerSpec   `json:"spec,omitzero"`
 	Status newerStatus `json:"status,omitzero"`
@@ -50,41 +47,6 @@ type newerRefresh struct {
 
 type newerStatus struct {
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
-}
-
-// marshalData writes into the metadata what of the stored object has no field in v1beta1.
-func marshalData(meta *metav1.ObjectMeta, kept any) error {
-	delete(meta.Annotations, conversionDataAnnotation)
-	data, err := json.Marshal(kept)
-	if err != nil {
-		return fmt.Errorf("keeping what v1beta1 has no field for: %w", err)
-	}
-	if string(data) == "{}" {
-		return nil
-	}
-	if meta.Annotations == nil {
-		meta.Annotations = map[string]string{}
-	}
-	meta.Annotations[conversionDataAnnotation] = string(data)
-	return nil
-}
-
-// unmarshalData takes out of the metadata what marshalData wrote there.
-func unmarshalData[A any](meta *metav1.ObjectMeta) (A, error) {
-	var a A
-	data, ok := meta.Annotations[conversionDataAnnotation]
-	if !ok {
-		return a, nil
-	}
-	delete(meta.Annotations, conversionDataAnnotation)
-	if len(meta.Annotations) == 0 {
-		meta.Annotations = nil
-	}
-	if err := json.Unmarshal([]byte(data), &a); err != nil {
-		return a, fmt.Errorf("metadata.annotations[%s]: want what reading the object as v1beta1 wrote there (or no such annotation): %w",
-			conversionDataAnnotation, err)
-	}
-	return a, nil
 }
 
 func newerFieldsOf(from *v1beta2.AWSMachinePool) newerFields {
@@ -128,7 +90,7 @@ func (a newerFields) restore(to *v1beta2.AWSMachinePool) {
 	to.Status.InfrastructureMachineKind = a.Status.InfrastructureMachineKind
 }
 
-// newerTemplateOf is what of a launch template has no field in v1beta1.
+// newerTemplateOf returns the fields of a launch template that v1beta1 lacks.
 func newerTemplateOf(t *v1beta2.AWSLaunchTemplate) newerTemplate {
 	return newerTemplate{
 		NonRootVolumes:                t.NonRootVolumes,

@@ -6,11 +6,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 
 	"github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
 )
 
 var _ conversion.Convertible = &AWSManagedMachinePool{}
 
-// newerManaged is what of a managed pool only v1beta2 has fields for, spelled as there.
+// newerManaged holds the fields of a managed pool that exist only in v1beta2, with the names that they have there.
 type newerManaged struct {
 	Spec newerManagedSpec `json:"spec,omitzero"`
 }
@@ -59,7 +60,7 @@ func (p *AWSManagedMachinePool) ConvertTo(hub conversion.Hub) error {
 		return fmt.Errorf("converting AWSManagedMachinePool %s: want a v1beta2 AWSManagedMachinePool to write to, found %T", p.Name, hub)
 	}
 	from := p.DeepCopy()
-	kept, err := unmarshalData[newerManaged](&from.ObjectMeta)
+	kept, err := common.UnmarshalConversionData[newerManaged](&from.ObjectMeta, version)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (p *AWSManagedMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = managedSpecFrom(&from.Spec)
 	p.Status = AWSManagedMachinePoolStatus(from.Status)
-	return marshalData(&p.ObjectMeta, newerManagedOf(from))
+	return common.MarshalConversionData(&p.ObjectMeta, version, newerManagedOf(from))
 }
 
 func managedSpecTo(s *AWSManagedMachinePoolSpec) v1beta2.AWSManagedMachinePoolSpec {

@@ -11,13 +11,13 @@ import (
 // SubnetReference names a subnet. Manifests spell it as an object with id or filters, or as the ID alone.
 type SubnetReference v1beta2.AWSResourceReference
 
-// SubnetReferences is a list of subnets in either spelling; it is always written as objects. No structural schema can
-// say "string or object", so that the items have none, and what is wrong with them is found when they are decoded.
+// SubnetReferences is a list of subnets in either form; it is always encoded as objects. No structural schema can describe "string or
+// object", so the items have none, and errors in them are found by decoding.
 // +listType=atomic
 // +kubebuilder:validation:MaxItems=100
 type SubnetReferences []SubnetReference
 
-// UnmarshalJSON takes objects and strings. The error names the item, what was found and what is allowed.
+// UnmarshalJSON accepts objects and strings. The error names the item, the value found and the allowed forms.
 func (s *SubnetReferences) UnmarshalJSON(data []byte) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(data, &items); err != nil {
@@ -37,7 +37,7 @@ func (s *SubnetReferences) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// allowedSubnets is what an item may be, for messages.
+// allowedSubnets describes the allowed forms of an item in messages.
 const allowedSubnets = "want a subnet's ID as a string, or an object with id or filters"
 
 func (r *SubnetReference) decode(item []byte) error {
@@ -82,7 +82,7 @@ func (s SubnetReferences) check() error {
 	return nil
 }
 
-// kindOf says in words what kind of JSON value the data begins with.
+// kindOf names the kind of JSON value that the data begins with.
 func kindOf(data []byte) string {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {

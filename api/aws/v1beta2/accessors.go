@@ -6,16 +6,16 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// GetCommonStatus is the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *AWSMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
-// GetProviderID is the ARN of the group, as it stands in the specification.
+// GetProviderID returns the ARN of the group in spec.providerID.
 func (p *AWSMachinePool) GetProviderID() string { return p.Spec.ProviderID }
 
 // SetProviderID writes the ARN of the group into the specification.
 func (p *AWSMachinePool) SetProviderID(id string) { p.Spec.ProviderID = id }
 
-// GetProviderIDList is the list of provider IDs of the instances, as it stands in the specification.
+// GetProviderIDList returns the provider IDs of the instances in spec.providerIDList.
 func (p *AWSMachinePool) GetProviderIDList() []string { return p.Spec.ProviderIDList }
 
 // SetProviderIDList writes the list of provider IDs of the instances into the specification.
@@ -29,16 +29,16 @@ func (p *AWSMachinePool) SetConditions(conditions []metav1.Condition) {
 	p.Status.Conditions = conditions
 }
 
-// GetCommonStatus is the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *AWSManagedMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
-// GetProviderID is the ARN of the node group, as it stands in the specification.
+// GetProviderID returns the ARN of the node group in spec.providerID.
 func (p *AWSManagedMachinePool) GetProviderID() string { return p.Spec.ProviderID }
 
 // SetProviderID writes the ARN of the node group into the specification.
 func (p *AWSManagedMachinePool) SetProviderID(id string) { p.Spec.ProviderID = id }
 
-// GetProviderIDList is the list of provider IDs of the instances, as it stands in the specification.
+// GetProviderIDList returns the provider IDs of the instances in spec.providerIDList.
 func (p *AWSManagedMachinePool) GetProviderIDList() []string { return p.Spec.ProviderIDList }
 
 // SetProviderIDList writes the list of provider IDs of the instances into the specification.

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// AWSMachineKind is the name of the kind that stands for one instance of a pool.
+	// AWSMachineKind is the kind of the objects that represent single instances of a pool.
 	AWSMachineKind = "AWSMachine"
 
 	// MachineFinalizer keeps the object until its instance is gone.
 	MachineFinalizer = "awsmachine.infrastructure.cluster.x-k8s.io"
 )
 
-// AWSMachineSpec says which EC2 instance the object stands for. Only what a pool's machine carries is named here; whatever
-// else the ecosystem's manifests hold is kept as it is.
+// AWSMachineSpec identifies the EC2 instance of the object. It has only the fields of a pool's machine; other fields of the ecosystem's
+// manifests are preserved.
 type AWSMachineSpec struct {
-	// ProviderID is what the instance's Node carries in spec.providerID.
+	// ProviderID is the spec.providerID of the instance's Node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
@@ -33,9 +33,9 @@ type AWSMachineSpec struct {
 	InstanceType string `json:"instanceType,omitempty"`
 }
 
-// AWSMachineStatus is what is known about the instance.
+// AWSMachineStatus defines the observed state of an instance.
 type AWSMachineStatus struct {
-	// Initialization tells the core controller how far the first provisioning has come.
+	// Initialization reports the progress of the first provisioning to the core controller.
 	// +optional
 	Initialization common.Initialization `json:"initialization,omitzero"`
 
@@ -80,8 +80,8 @@ type AWSMachineStatus struct {
 	FailureMessage *string `json:"failureMessage,omitempty"`
 }
 
-// AWSMachine stands for one EC2 instance of an AWSMachinePool. It is made and taken away by the pool's controller, while
-// the pool has machines of its own.
+// AWSMachine represents one EC2 instance of an AWSMachinePool. The pool's controller creates and deletes it while the pool has
+// infrastructure machines.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=awsmachines,scope=Namespaced,categories=cluster-api,shortName=awsm
 // +kubebuilder:subresource:status
@@ -101,12 +101,12 @@ type AWSMachine struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec says which instance it is.
+	// Spec identifies the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Spec AWSMachineSpec `json:"spec,omitzero"`
 
-	// Status is what is known about the instance.
+	// Status holds the observed state of the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Status AWSMachineStatus `json:"status,omitzero"`

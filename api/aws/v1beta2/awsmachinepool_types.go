@@ -14,7 +14,7 @@ const (
 	MachinePoolFinalizer = "awsmachinepool.infrastructure.cluster.x-k8s.io"
 )
 
-// AWSMachinePoolSpec is what a pool of EC2 instances kept by an Auto Scaling group should be.
+// AWSMachinePoolSpec defines the desired state of an AWSMachinePool, a pool of EC2 instances in an Auto Scaling group.
 // +kubebuilder:validation:XValidation:rule="self.minSize <= self.maxSize",fieldPath=".minSize",reason=FieldValueInvalid,message="minSize must not be above maxSize",messageExpression="'minSize is %d and maxSize is %d: minSize must not be above maxSize'.format([self.minSize, self.maxSize])"
 // +kubebuilder:validation:XValidation:rule="!has(self.strategy) || !has(self.refreshPreferences) || !has(self.refreshPreferences.disable) || !self.refreshPreferences.disable",fieldPath=".strategy",reason=FieldValueForbidden,message="can't be set together with refreshPreferences.disable: the one replaces instances and the other keeps them (the annotation muster.dev/rollout: paused holds a rollout)"
 // +kubebuilder:validation:XValidation:rule="!has(self.mixedInstancesPolicy) || !has(self.awsLaunchTemplate.spotMarketOptions)",fieldPath=".mixedInstancesPolicy",reason=FieldValueForbidden,message="can't be set together with awsLaunchTemplate.spotMarketOptions: set one of the two (spot capacity of a mixed group belongs into mixedInstancesPolicy.instancesDistribution)"
@@ -43,8 +43,8 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	AvailabilityZones []string `json:"availabilityZones,omitempty"`
 
-	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private or all. Absent, the private
-	// ones are, and where a zone has none, all.
+	// AvailabilityZoneSubnetType selects the subnets of the zones: public, private or all. The default is private, and all for a zone without
+	// private subnets.
 	// +optional
 	AvailabilityZoneSubnetType *AZSubnetType `json:"availabilityZoneSubnetType,omitempty"`
 
@@ -54,11 +54,11 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Subnets []AWSResourceReference `json:"subnets,omitempty"`
 
-	// AdditionalTags are put on the group, its launch template and its instances, beside the tags that are always there.
+	// AdditionalTags are put on the group, its launch template and its instances, in addition to the tags of the controller.
 	// +optional
 	AdditionalTags Tags `json:"additionalTags,omitempty"`
 
-	// AWSLaunchTemplate is what instances are launched from.
+	// AWSLaunchTemplate describes the launch template of the pool's instances.
 	// +required
 	AWSLaunchTemplate AWSLaunchTemplate `json:"awsLaunchTemplate"`
 
@@ -97,8 +97,8 @@ type AWSMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('0s')",reason=FieldValueInvalid,message="must be zero or a positive duration, for example 5m0s"
 	DefaultInstanceWarmup *metav1.Duration `json:"defaultInstanceWarmup,omitempty"`
 
-	// Strategy is how instances that were launched from another template than the wanted one are replaced. Absent, they are
-	// replaced wave by wave, as with RollingUpdate, within the limits of refreshPreferences.
+	// Strategy selects how instances with an outdated launch template are replaced. If it is absent, they are replaced in waves, as with
+	// RollingUpdate, within the limits of refreshPreferences.
 	// +optional
 	Strategy *Strategy `json:"strategy,omitempty"`
 
@@ -114,7 +114,7 @@ type AWSMachinePoolSpec struct {
 	// +optional
 	SuspendProcesses *SuspendProcessesTypes `json:"suspendProcesses,omitempty"`
 
-	// Ignition is how machines that boot with Ignition get their data.
+	// Ignition configures how machines with Ignition get their bootstrap data.
 	// +optional
 	Ignition *Ignition `json:"ignition,omitempty"`
 
@@ -126,7 +126,7 @@ type AWSMachinePoolSpec struct {
 	AWSLifecycleHooks []AWSLifecycleHook `json:"lifecycleHooks,omitempty"`
 }
 
-// AWSMachinePoolStatus is what is known about the pool.
+// AWSMachinePoolStatus defines the observed state of an AWSMachinePool.
 type AWSMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -138,7 +138,7 @@ type AWSMachinePoolStatus struct {
 	// +optional
 	LaunchTemplateVersion *string `json:"launchTemplateVersion,omitempty"`
 
-	// InfrastructureMachineKind is the kind of the objects that stand for single instances; absent when there are none.
+	// InfrastructureMachineKind is the kind of the objects that represent single instances; absent if there are none.
 	// +optional
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 
@@ -184,11 +184,11 @@ type AWSMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AWSMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AWSMachinePoolStatus `json:"status,omitzero"`
 }

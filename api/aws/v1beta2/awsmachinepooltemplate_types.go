@@ -8,27 +8,28 @@ import (
 // AWSMachinePoolTemplateKind is the kind's name.
 const AWSMachinePoolTemplateKind = "AWSMachinePoolTemplate"
 
-// AWSMachinePoolTemplateSpec is what a ClusterClass makes AWSMachinePools from.
+// AWSMachinePoolTemplateSpec holds the template from which a ClusterClass creates AWSMachinePools.
 type AWSMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template AWSMachinePoolTemplateResource `json:"template"`
 }
 
-// AWSMachinePoolTemplateResource is an AWSMachinePool without what only an object of its own has.
+// AWSMachinePoolTemplateResource is an AWSMachinePool without the fields that only an individual object has.
 type AWSMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: a ClusterClass is brought to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec AWSMachinePoolSpec `json:"spec"`
 }
 
-// AWSMachinePoolTemplate is what a ClusterClass makes AWSMachinePools from.
+// AWSMachinePoolTemplate is the template from which a ClusterClass creates AWSMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=awsmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=awsmpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type AWSMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec AWSMachinePoolTemplateSpec `json:"spec"`
 }

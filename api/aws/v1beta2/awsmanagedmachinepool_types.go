@@ -14,7 +14,7 @@ const (
 	ManagedMachinePoolFinalizer = "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"
 )
 
-// AWSManagedMachinePoolSpec is what a node group that EKS keeps should be.
+// AWSManagedMachinePoolSpec defines the desired state of an AWSManagedMachinePool, a managed node group of EKS.
 // +kubebuilder:validation:XValidation:rule="has(self.eksNodegroupName) == has(oldSelf.eksNodegroupName) && (!has(self.eksNodegroupName) || self.eksNodegroupName == oldSelf.eksNodegroupName)",fieldPath=".eksNodegroupName",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the name of a node group; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.subnetIDs) == has(oldSelf.subnetIDs) && (!has(self.subnetIDs) || self.subnetIDs == oldSelf.subnetIDs)",fieldPath=".subnetIDs",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the subnets of a node group; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.availabilityZones) == has(oldSelf.availabilityZones) && (!has(self.availabilityZones) || self.availabilityZones == oldSelf.availabilityZones)",fieldPath=".availabilityZones",reason=FieldValueForbidden,message="can't be changed once the pool exists: EKS can't change the subnets of a node group; create another pool"
@@ -64,8 +64,8 @@ type AWSManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	AvailabilityZones []string `json:"availabilityZones,omitempty"`
 
-	// AvailabilityZoneSubnetType says which subnets of the zones are used: public, private or all. Absent, the private
-	// ones are, and where a zone has none, all. It can't be changed later.
+	// AvailabilityZoneSubnetType selects the subnets of the zones: public, private or all. The default is private, and all for a zone without
+	// private subnets. It can't be changed later.
 	// +optional
 	AvailabilityZoneSubnetType *AZSubnetType `json:"availabilityZoneSubnetType,omitempty"`
 
@@ -76,13 +76,13 @@ type AWSManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	SubnetIDs []string `json:"subnetIDs,omitempty"`
 
-	// AdditionalTags are put on the node group, the group behind it, its launch template and its instances, beside the tags
-	// that are always there.
+	// AdditionalTags are put on the node group, the Auto Scaling group behind it, its launch template and its instances, in addition to the
+	// tags of the controller.
 	// +optional
 	AdditionalTags Tags `json:"additionalTags,omitempty"`
 
-	// RoleAdditionalPolicies are the ARNs of policies that are attached to the node role beside those that every node needs.
-	// They are attached to a role that the controller made itself, and only where it may (feature gate EKSAllowAddRoles).
+	// RoleAdditionalPolicies lists the ARNs of policies that are attached to the node role in addition to those that every node needs. They
+	// are attached only to a role that the controller has created, and only with the feature gate EKSAllowAddRoles.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -120,10 +120,9 @@ type AWSManagedMachinePoolSpec struct {
 	// AMIType is the family of EKS's images that nodes run. Absent, it follows from Kubernetes version and processor: Amazon
 	// Linux 2023 from 1.30 on. The schema fills in nothing, because a default must not contradict a launch template.
 	//
-	// It is deprecated without awsLaunchTemplate. Beside a template that names an image (ami.id, ami.eksLookupType or
-	// imageLookup...) it can only be CUSTOM. CUSTOM beside a template that names none looks the image up that EKS publishes for
-	// the Kubernetes version. What the existing provider has filled in beside a template stays as it is until a user changes it.
-	// It can't be changed later otherwise.
+	// It is deprecated without awsLaunchTemplate. With a template that names an image (ami.id, ami.eksLookupType or imageLookup...) it can
+	// only be CUSTOM. CUSTOM with a template that names none selects the image that EKS publishes for the Kubernetes version. A value that the
+	// existing provider has filled in with a template is kept until a user changes it. Otherwise the field can't be changed later.
 	// +optional
 	AMIType *ManagedMachineAMIType `json:"amiType,omitempty"`
 
@@ -135,22 +134,22 @@ type AWSManagedMachinePoolSpec struct {
 	// +optional
 	Taints Taints `json:"taints,omitempty"`
 
-	// DiskSize is the size of the root volume in GiB. It is deprecated: awsLaunchTemplate.rootVolume says it. It can't be
-	// changed later, or be set together with awsLaunchTemplate.
+	// DiskSize is the size of the root volume in GiB. It is deprecated in favour of awsLaunchTemplate.rootVolume. It can't be changed later,
+	// or be set together with awsLaunchTemplate.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
 	DiskSize *int32 `json:"diskSize,omitempty"`
 
-	// InstanceType of the instances, for example m5.large. It is deprecated: awsLaunchTemplate.instanceType says it. It can't be
-	// changed later, or be set together with awsLaunchTemplate.
+	// InstanceType of the instances, for example m5.large. It is deprecated in favour of awsLaunchTemplate.instanceType. It can't be changed
+	// later, or be set together with awsLaunchTemplate.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	InstanceType *string `json:"instanceType,omitempty"`
 
-	// InstanceTypes are the instance types that EKS may choose from, which is most useful for spot capacity. They can't be
-	// changed later. With awsLaunchTemplate they are taken if that names no instance type of its own.
+	// InstanceTypes lists the instance types that EKS may choose from, which is most useful for spot capacity. They can't be changed later.
+	// With awsLaunchTemplate they apply if that names no instance type.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -178,24 +177,23 @@ type AWSManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 
-	// CapacityType is how instances are paid for: onDemand, spot or capacityBlock, which needs a launch template with a
+	// CapacityType is the purchase option of the instances: onDemand, spot or capacityBlock. The latter needs a launch template with a
 	// capacity reservation. It can't be changed later.
 	// +optional
 	// +kubebuilder:default=onDemand
 	CapacityType *ManagedMachinePoolCapacityType `json:"capacityType,omitempty"`
 
-	// UpdateConfig is how EKS replaces machines.
+	// UpdateConfig limits how EKS replaces machines.
 	// +optional
 	// +kubebuilder:default={maxUnavailable: 1}
 	UpdateConfig *UpdateConfig `json:"updateConfig,omitempty"`
 
-	// AWSLaunchTemplate is what instances are launched from. Absent, EKS launches from a template of its own. It can't be
-	// added or taken away later, for EKS can't change a node group so.
+	// AWSLaunchTemplate describes the launch template of the pool's instances. If it is absent, EKS uses a launch template of its own. It
+	// can't be added or removed later, because EKS does not support that.
 	// +optional
 	AWSLaunchTemplate *AWSLaunchTemplate `json:"awsLaunchTemplate,omitempty"`
 
-	// AWSLifecycleHooks are kept for older manifests and have no effect: the group behind the node group is EKS's, with hooks
-	// of its own.
+	// AWSLifecycleHooks are kept for older manifests and have no effect: EKS owns the Auto Scaling group behind the node group and its hooks.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -213,7 +211,7 @@ func (s *AWSManagedMachinePoolSpec) OwnImage() bool {
 	return s.AWSLaunchTemplate != nil && (s.AWSLaunchTemplate.NamesImage() || s.AMIType != nil && *s.AMIType == AMITypeCustom)
 }
 
-// AWSManagedMachinePoolStatus is what is known about the pool.
+// AWSManagedMachinePoolStatus defines the observed state of an AWSManagedMachinePool.
 type AWSManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -257,11 +255,11 @@ type AWSManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AWSManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AWSManagedMachinePoolStatus `json:"status,omitzero"`
 }

@@ -8,27 +8,28 @@ import (
 // AWSManagedMachinePoolTemplateKind is the kind's name.
 const AWSManagedMachinePoolTemplateKind = "AWSManagedMachinePoolTemplate"
 
-// AWSManagedMachinePoolTemplateSpec is what a ClusterClass makes AWSManagedMachinePools from.
+// AWSManagedMachinePoolTemplateSpec holds the template from which a ClusterClass creates AWSManagedMachinePools.
 type AWSManagedMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template AWSManagedMachinePoolTemplateResource `json:"template"`
 }
 
-// AWSManagedMachinePoolTemplateResource is an AWSManagedMachinePool without what only an object of its own has.
+// AWSManagedMachinePoolTemplateResource is an AWSManagedMachinePool without the fields that only an individual object has.
 type AWSManagedMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: a ClusterClass is brought to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec AWSManagedMachinePoolSpec `json:"spec"`
 }
 
-// AWSManagedMachinePoolTemplate is what a ClusterClass makes AWSManagedMachinePools from.
+// AWSManagedMachinePoolTemplate is the template from which a ClusterClass creates AWSManagedMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=awsmanagedmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=awsmmpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type AWSManagedMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec AWSManagedMachinePoolTemplateSpec `json:"spec"`
 }

@@ -2,8 +2,8 @@ package v1beta2
 
 import "time"
 
-// ClusterView is what pools read of their infrastructure cluster (AWSCluster, AWSManagedControlPlane). These kinds are
-// not ours: nothing but the fields that are read is named, and nothing is ever written.
+// ClusterView holds the fields that pools read from their infrastructure cluster (AWSCluster, AWSManagedControlPlane). Other controllers
+// own these kinds, and Muster never writes them.
 type ClusterView struct {
 	// Name of the infrastructure cluster object, for messages.
 	Name string
@@ -19,7 +19,7 @@ type ClusterView struct {
 	NodeSecurityGroups []string
 	// AdditionalTags that every cloud object of the cluster gets.
 	AdditionalTags Tags
-	// SSHKeyName is the cluster's key pair: a name, the empty string for none, or nil when nothing is said.
+	// SSHKeyName is the cluster's key pair: a name, the empty string for none, or nil if the field is absent.
 	SSHKeyName *string
 	// ImageLookupFormat, ImageLookupOrg and ImageLookupBaseOS are the cluster's words on images, for pools that have none.
 	ImageLookupFormat, ImageLookupOrg, ImageLookupBaseOS string
@@ -27,30 +27,30 @@ type ClusterView struct {
 	EKS bool
 	// EKSClusterName is the control plane's name in EKS; empty while it has none.
 	EKSClusterName string
-	// ControlPlaneVersion is the Kubernetes version that the control plane runs, or shall run while it does not say, with the
-	// leading v and as many parts as it says; empty where that is not known.
+	// ControlPlaneVersion is the Kubernetes version that the control plane runs, or that it is to run if it does not report one, with the
+	// leading v and as many parts as the object has. It is empty if unknown.
 	ControlPlaneVersion string
 	// ControlPlaneReady is true if nodes can join Amazon's own control plane.
 	ControlPlaneReady bool
 	// Bucket is where data for machines is kept that their user data has no room for; nil where the cluster has none.
 	Bucket *BucketView
-	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
-	// to all users that may read the objects that the cluster's identityRef leads to.
+	// Identity is the identity for API calls on behalf of the cluster; nil means the controller's own credentials. ClusterViewOf does not set
+	// it, because only a client that can read the objects behind the cluster's identityRef can.
 	Identity *IdentityView
 }
 
-// BucketView is what is read of the cluster's bucket (AWSCluster's spec.s3Bucket).
+// BucketView holds the settings of the cluster's bucket (AWSCluster's spec.s3Bucket).
 type BucketView struct {
 	// Name of the bucket.
 	Name string
-	// PresignedURLDuration is how long addresses are valid that machines fetch their data from; zero lets them fetch it with
+	// PresignedURLDuration is the validity of the URLs from which machines download their bootstrap data. If it is zero, they download it with
 	// the permissions of their own instance profile.
 	PresignedURLDuration time.Duration
 	// BestEffortDelete is true if failing to delete an object may be passed over (bestEffortDeleteObjects).
 	BestEffortDelete bool
 }
 
-// SubnetView is what is read of one subnet of the cluster.
+// SubnetView holds the fields that are read from one subnet of the cluster.
 type SubnetView struct {
 	// ID of the subnet in the cloud; empty for one that does not exist yet.
 	ID string

@@ -2,12 +2,12 @@ package v1beta2
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 const (
@@ -85,9 +85,8 @@ type securityGroupFields struct {
 // empty; it is an error only when one that is read has another type than it should.
 func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 	var fields clusterFields
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), &fields); err != nil {
-		return ClusterView{}, fmt.Errorf("reading %s %s/%s: a field has another type than it should: %w",
-			u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	if err := common.FieldsOf(u, &fields); err != nil {
+		return ClusterView{}, err
 	}
 	eks := u.GetKind() == managedControlPlaneKind
 	view := ClusterView{
@@ -127,7 +126,7 @@ func (b *bucketFields) view() *BucketView {
 	return view
 }
 
-// withV is a version with the leading v that Kubernetes writes and EKS does not.
+// withV returns a version with the leading v that Kubernetes writes and EKS does not.
 func withV(version string) string {
 	if version == "" || version[0] == 'v' {
 		return version
@@ -149,7 +148,7 @@ func (s subnetFields) view() SubnetView {
 	}
 }
 
-// nodeSecurityGroups are the groups that every node of the cluster gets: its own, and with a control plane on machines
+// nodeSecurityGroups returns the groups that every node of the cluster gets: its own, and with a control plane on machines
 // the one that load balancers open, with Amazon's the additional one. A group that is not there is left out: clusters that
 // are managed elsewhere may have just one.
 func nodeSecurityGroups(fields *clusterFields, eks bool) []string {

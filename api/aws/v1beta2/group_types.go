@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AZSubnetType says which subnets of an availability zone are meant.
+// AZSubnetType selects subnets of an availability zone.
 // +kubebuilder:validation:Enum=public;private;all
 type AZSubnetType string
 
@@ -56,7 +56,7 @@ type Filter struct {
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('muster.dev/'))",reason=FieldValueInvalid,message="no key may begin with muster.dev/ (these say who owns a cloud object)"
 type Tags map[string]string
 
-// OnDemandAllocationStrategy is how instance types are chosen for on-demand capacity.
+// OnDemandAllocationStrategy selects how instance types are chosen for on-demand capacity.
 // +kubebuilder:validation:Enum=prioritized;lowest-price
 type OnDemandAllocationStrategy string
 
@@ -66,7 +66,7 @@ const (
 	OnDemandAllocationStrategyLowestPrice OnDemandAllocationStrategy = "lowest-price"
 )
 
-// SpotAllocationStrategy is how instance types are chosen for spot capacity.
+// SpotAllocationStrategy selects how instance types are chosen for spot capacity.
 // +kubebuilder:validation:Enum=lowest-price;capacity-optimized;capacity-optimized-prioritized;price-capacity-optimized
 type SpotAllocationStrategy string
 
@@ -93,17 +93,17 @@ type MixedInstancesPolicy struct {
 
 // InstancesDistribution shares a group's capacity out between on-demand and spot.
 type InstancesDistribution struct {
-	// OnDemandAllocationStrategy is how instance types are chosen for on-demand capacity.
+	// OnDemandAllocationStrategy selects how instance types are chosen for on-demand capacity.
 	// +optional
 	// +kubebuilder:default=prioritized
 	OnDemandAllocationStrategy OnDemandAllocationStrategy `json:"onDemandAllocationStrategy,omitempty"`
 
-	// SpotAllocationStrategy is how instance types are chosen for spot capacity.
+	// SpotAllocationStrategy selects how instance types are chosen for spot capacity.
 	// +optional
 	// +kubebuilder:default=lowest-price
 	SpotAllocationStrategy SpotAllocationStrategy `json:"spotAllocationStrategy,omitempty"`
 
-	// OnDemandBaseCapacity is how many of the first instances are on-demand.
+	// OnDemandBaseCapacity is the number of instances that are on-demand before OnDemandPercentageAboveBaseCapacity applies.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
@@ -167,7 +167,7 @@ type Processes struct {
 	ScheduledActions *bool `json:"scheduledActions,omitempty"`
 }
 
-// Suspended are the cloud's names of the processes to keep suspended, in a fixed order.
+// Suspended returns the cloud's names of the processes to keep suspended, in a fixed order.
 func (s *SuspendProcessesTypes) Suspended() []string {
 	if s == nil {
 		return nil
@@ -208,7 +208,7 @@ const (
 	LifecycleTransitionInstanceTerminating LifecycleTransition = "autoscaling:EC2_INSTANCE_TERMINATING"
 )
 
-// LifecycleHookDefaultResult is what happens when no client completes a hook in time.
+// LifecycleHookDefaultResult is the result of a hook that no client completes in time.
 // +kubebuilder:validation:Enum=CONTINUE;ABANDON
 type LifecycleHookDefaultResult string
 
@@ -228,11 +228,11 @@ type AWSLifecycleHook struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9\-_/]+$`
 	Name string `json:"name"`
 
-	// NotificationTargetARN is the queue or topic that is told. It needs RoleARN.
+	// NotificationTargetARN is the queue or topic that is notified. It needs RoleARN.
 	// +optional
 	NotificationTargetARN *string `json:"notificationTargetARN,omitempty"`
 
-	// RoleARN is the role that the group tells the target with. It needs NotificationTargetARN.
+	// RoleARN is the role with which the group notifies the target. It needs NotificationTargetARN.
 	// +optional
 	RoleARN *string `json:"roleARN,omitempty"`
 
@@ -240,7 +240,7 @@ type AWSLifecycleHook struct {
 	// +required
 	LifecycleTransition LifecycleTransition `json:"lifecycleTransition"`
 
-	// HeartbeatTimeout is how long an instance is held; absent, the cloud's own hour.
+	// HeartbeatTimeout is the time for which an instance is held. The default of the cloud is one hour.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Format=duration
@@ -250,7 +250,7 @@ type AWSLifecycleHook struct {
 	// +kubebuilder:validation:XValidation:rule="self >= duration('30s') && self <= duration('172800s')",reason=FieldValueInvalid,message="must be between 30s and 48h0m0s (172800 seconds)"
 	HeartbeatTimeout *metav1.Duration `json:"heartbeatTimeout,omitempty"`
 
-	// DefaultResult is what happens after that time; absent, ABANDON.
+	// DefaultResult is the result after that time; the default is ABANDON.
 	// +optional
 	DefaultResult *LifecycleHookDefaultResult `json:"defaultResult,omitempty"`
 
@@ -269,7 +269,7 @@ const (
 	IgnitionStorageTypeOptionUnencryptedUserData IgnitionStorageTypeOption = "UnencryptedUserData"
 )
 
-// Ignition is how machines that boot with Ignition get their data.
+// Ignition configures how machines with Ignition get their bootstrap data.
 // +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.version) || !(self.version in ['2.3', '3.0'])",fieldPath=".proxy",reason=FieldValueForbidden,message="needs ignition.version 3.1 or newer",messageExpression="'needs ignition.version 3.1 or newer, found ' + self.version"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.version) || !(self.version in ['2.3', '3.0'])",fieldPath=".tls",reason=FieldValueForbidden,message="needs ignition.version 3.1 or newer",messageExpression="'needs ignition.version 3.1 or newer, found ' + self.version"
 type Ignition struct {
@@ -288,7 +288,7 @@ type Ignition struct {
 	// +optional
 	Proxy *IgnitionProxy `json:"proxy,omitempty"`
 
-	// TLS is what Ignition trusts when it fetches. It needs version 3.1 or newer.
+	// TLS configures the certificate authorities that Ignition trusts for downloads. It needs version 3.1 or newer.
 	// +optional
 	TLS *IgnitionTLS `json:"tls,omitempty"`
 }
@@ -297,7 +297,7 @@ type Ignition struct {
 // +kubebuilder:validation:MaxLength=65536
 type IgnitionCASource string
 
-// IgnitionTLS is what Ignition trusts when it fetches.
+// IgnitionTLS configures the certificate authorities that Ignition trusts for downloads.
 type IgnitionTLS struct {
 	// CASources are addresses of further certificate authorities' certificates.
 	// +optional

@@ -10,17 +10,17 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// IdentityView is who asks the cloud for a cluster, where that is not the controller with its own credentials: access
-// keys, roles that are assumed, or both. It is no API object, and is never changed once it is made.
+// IdentityView is the identity for API calls on behalf of a cluster that does not use the controller's own credentials: access keys, roles
+// to assume, or both. It is no API object, and is immutable.
 //
 // +kubebuilder:object:generate=false
 type IdentityView struct {
-	// Name is the kind and name of the object that the cluster names, for example AWSClusterRoleIdentity/tenant-a. It is
-	// what messages, rate budgets and metrics know the identity by.
+	// Name is the kind and name of the object that the cluster refers to, for example AWSClusterRoleIdentity/tenant-a. It identifies the
+	// identity in messages, rate limits and metrics.
 	Name string
 	// Keys sign the first call. The zero Keys are the controller's own credentials.
 	Keys AccessKeys
-	// Roles are assumed one after another, the first with Keys. The cloud is asked with the credentials of the last.
+	// Roles are assumed one after another, the first with Keys. API calls use the credentials of the last.
 	Roles []RoleView
 }
 
@@ -28,11 +28,11 @@ type IdentityView struct {
 //
 // +kubebuilder:object:generate=false
 type RoleView struct {
-	// Name is the kind and name of the object that says so.
+	// Name is the kind and name of the object that defines the role.
 	Name string
 	// ARN of the role.
 	ARN string
-	// SessionName that the cloud's logs know us by; empty leaves it to the driver.
+	// SessionName identifies the session in the cloud's logs; if empty, the driver chooses it.
 	SessionName string
 	// Duration of a session before it is renewed; zero leaves it to the driver.
 	Duration time.Duration
@@ -43,8 +43,8 @@ type RoleView struct {
 	ExternalID string
 }
 
-// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated
-// secret makes new ones.
+// Fingerprint identifies the identity by a hash of all its fields. It is the cache key of clients, so that a rotated secret leads to new
+// ones.
 func (i *IdentityView) Fingerprint() string {
 	if i == nil {
 		return ""
@@ -64,7 +64,7 @@ func (i *IdentityView) DeepCopyInto(out *IdentityView) {
 	}
 }
 
-// DeepCopy is a copy of the view.
+// DeepCopy returns a copy of the view.
 func (i *IdentityView) DeepCopy() *IdentityView {
 	if i == nil {
 		return nil
@@ -74,7 +74,7 @@ func (i *IdentityView) DeepCopy() *IdentityView {
 	return out
 }
 
-// AccessKeys are what requests are signed with. They print, and are encoded, as their hash.
+// AccessKeys hold the credentials that sign requests. Formatting and encoding yield only their hash.
 //
 // +kubebuilder:object:generate=false
 type AccessKeys struct{ sealed common.Secret }
@@ -93,7 +93,7 @@ func (k AccessKeys) Empty() bool { return k.sealed.Empty() }
 func (k AccessKeys) Expose() (id, secret, sessionToken string) {
 	var texts [3]string
 	if !k.Empty() {
-		// It is what NewAccessKeys wrote.
+		// NewAccessKeys has written the text.
 		_ = json.Unmarshal([]byte(k.sealed.Expose()), &texts)
 	}
 	return texts[0], texts[1], texts[2]

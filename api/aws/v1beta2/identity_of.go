@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/muster-project/muster/api/common"
 )
@@ -43,21 +42,21 @@ func ParseIdentityReference(text string) (IdentityReference, error) {
 	return IdentityReference{Kind: kind, Name: name}, nil
 }
 
-// IdentityRefOf is what an AWSCluster or AWSManagedControlPlane names in spec.identityRef; nil when it names nothing, which
-// leaves it to the controller's own credentials.
+// IdentityRefOf returns the spec.identityRef of an AWSCluster or AWSManagedControlPlane. It is nil if the field is absent, which selects
+// the controller's own credentials.
 func IdentityRefOf(place *unstructured.Unstructured) (*IdentityReference, error) {
 	var fields struct {
 		Spec struct {
 			IdentityRef *IdentityReference `json:"identityRef,omitempty"`
 		} `json:"spec,omitempty"`
 	}
-	if err := read(place, &fields); err != nil {
+	if err := common.FieldsOf(place, &fields); err != nil {
 		return nil, err
 	}
 	return fields.Spec.IdentityRef, nil
 }
 
-// IdentitySource is what is read of an AWSClusterControllerIdentity, AWSClusterStaticIdentity or AWSClusterRoleIdentity.
+// IdentitySource holds the fields that are read from an AWSClusterControllerIdentity, AWSClusterStaticIdentity or AWSClusterRoleIdentity.
 //
 // +kubebuilder:object:generate=false
 type IdentitySource struct {
@@ -81,17 +80,10 @@ func IdentitySourceOf(u *unstructured.Unstructured) (IdentitySource, error) {
 	var fields struct {
 		Spec IdentitySource `json:"spec,omitempty"`
 	}
-	err := read(u, &fields)
+	err := common.FieldsOf(u, &fields)
 	if a := fields.Spec.Allowed; a != nil && a.Selector != nil && a.Selector.MatchLabels == nil && a.Selector.MatchExpressions == nil {
-		// An empty selector is what the provider's own client writes for none: the field is no pointer there.
+		// The provider's own client writes an empty selector for none, because its field is no pointer.
 		a.Selector = nil
 	}
 	return fields.Spec, err
-}
-
-func read(u *unstructured.Unstructured, fields any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), fields); err != nil {
-		return fmt.Errorf("reading %s %s: a field has another type than it should: %w", u.GetKind(), u.GetName(), err)
-	}
-	return nil
 }

@@ -1,6 +1,6 @@
 package v1beta2
 
-// AWSLaunchTemplate is what instances are launched from.
+// AWSLaunchTemplate describes the launch template of the pool's instances.
 // +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once the pool exists: it names the launch template in the cloud"
 // +kubebuilder:validation:XValidation:rule="!has(self.spotMarketOptions) || !has(self.marketType) || self.marketType == 'Spot'",fieldPath=".marketType",reason=FieldValueInvalid,message="must be Spot or absent when spotMarketOptions is set",messageExpression="'is ' + self.marketType + ', must be Spot or absent when spotMarketOptions is set'"
 // +kubebuilder:validation:XValidation:rule="!has(self.marketType) || self.marketType != 'CapacityBlock' || has(self.capacityReservationId)",fieldPath=".marketType",reason=FieldValueInvalid,message="CapacityBlock needs capacityReservationId to be set"
@@ -25,8 +25,8 @@ type AWSLaunchTemplate struct {
 	// +optional
 	AMI AMIReference `json:"ami,omitzero"`
 
-	// ImageLookupFormat is the pattern of the image's name, used when no AMI is set. {{.BaseOS}} and {{.K8sVersion}} stand
-	// for the base operating system and the Kubernetes version without its leading v.
+	// ImageLookupFormat is the pattern of the image's name, used when no AMI is set. {{.BaseOS}} and {{.K8sVersion}} are replaced by the base
+	// operating system and the Kubernetes version without its leading v.
 	// +optional
 	ImageLookupFormat string `json:"imageLookupFormat,omitempty"`
 
@@ -61,7 +61,7 @@ type AWSLaunchTemplate struct {
 	// +optional
 	VersionNumber *int64 `json:"versionNumber,omitempty"`
 
-	// AdditionalSecurityGroups that instances get beside the cluster's, each by its ID or by filters.
+	// AdditionalSecurityGroups are attached to instances in addition to the cluster's, each by its ID or by filters.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -89,15 +89,15 @@ type AWSLaunchTemplate struct {
 	// +kubebuilder:validation:MaxLength=256
 	CapacityReservationID *string `json:"capacityReservationId,omitempty"`
 
-	// MarketType is how instances are paid for. Absent, it follows from the other fields.
+	// MarketType is the purchase option of the instances. If it is absent, it follows from the other fields.
 	// +optional
 	MarketType MarketType `json:"marketType,omitempty"`
 
-	// CapacityReservationPreference says whether instances may use open capacity reservations.
+	// CapacityReservationPreference selects whether instances may use open capacity reservations.
 	// +optional
 	CapacityReservationPreference CapacityReservationPreference `json:"capacityReservationPreference,omitempty"`
 
-	// Placement says where in the cloud's data centres instances run.
+	// Placement selects the location of instances in the cloud's data centres.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 
@@ -111,14 +111,14 @@ type AWSLaunchTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="size(self) == 1 || self.all(n, !has(n.associatePublicIpAddress) || !n.associatePublicIpAddress)",reason=FieldValueInvalid,message="associatePublicIpAddress can be true for a single interface only: EC2 gives no public address to an instance that is launched with several"
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitempty"`
 
-	// Existing is a version of a launch template that another owner keeps: instances are launched from it, and it is never
-	// written to. Nothing else of the template may be set then, and it can't be set or taken away later.
+	// Existing is a version of a launch template that another owner maintains: instances are launched from it, and Muster never changes it. It
+	// excludes all other fields of the template, and can't be set or removed later.
 	// +optional
 	Existing *ExistingLaunchTemplate `json:"existing,omitempty"`
 
-	// VersionsToKeep is how many versions of the launch template are kept, the newest included. Versions of the same content,
-	// made because a bootstrap token was renewed, count as one, and the older of them go first. The default version, and every
-	// one that a group or an instance uses, stay whatever this says.
+	// VersionsToKeep is the number of launch template versions to keep, including the newest. Versions with the same content, which result
+	// from renewed bootstrap tokens, count as one; the older of them are deleted first. The default version and versions in use by a group or
+	// an instance are always kept.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=2
@@ -126,10 +126,10 @@ type AWSLaunchTemplate struct {
 	VersionsToKeep *int32 `json:"versionsToKeep,omitempty"`
 }
 
-// DefaultVersionsToKeep is how many versions are kept where nothing is said.
+// DefaultVersionsToKeep is the default of VersionsToKeep.
 const DefaultVersionsToKeep = 3
 
-// Keep is how many versions are kept.
+// Keep returns the number of versions to keep.
 func (t *AWSLaunchTemplate) Keep() int {
 	if t == nil || t.VersionsToKeep == nil {
 		return DefaultVersionsToKeep
@@ -209,7 +209,7 @@ type Volume struct {
 	// +kubebuilder:validation:Maximum=2000
 	Throughput *int64 `json:"throughput,omitempty"`
 
-	// Encrypted says whether the volume is encrypted; absent, the account's default holds.
+	// Encrypted is true if the volume is encrypted; the default is that of the account.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`
 
@@ -217,7 +217,7 @@ type Volume struct {
 	// +optional
 	EncryptionKey string `json:"encryptionKey,omitempty"`
 
-	// DeleteOnTermination says whether the volume goes with its instance. Absent, it does.
+	// DeleteOnTermination is true if the volume is deleted with its instance. The default is true.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
 
@@ -253,7 +253,7 @@ const (
 	InstanceMetadataDisabled InstanceMetadataState = "disabled"
 )
 
-// HTTPTokensState says whether metadata requests need a session token.
+// HTTPTokensState selects whether metadata requests need a session token.
 // +kubebuilder:validation:Enum=optional;required
 type HTTPTokensState string
 
@@ -282,7 +282,7 @@ type InstanceMetadataOptions struct {
 	// +kubebuilder:validation:Maximum=64
 	HTTPPutResponseHopLimit int64 `json:"httpPutResponseHopLimit,omitempty"`
 
-	// HTTPTokens says whether requests need a session token.
+	// HTTPTokens selects whether requests need a session token.
 	// +optional
 	// +kubebuilder:default=optional
 	HTTPTokens HTTPTokensState `json:"httpTokens,omitempty"`
@@ -295,12 +295,12 @@ type InstanceMetadataOptions struct {
 
 // EnclaveOptions are about Nitro enclaves.
 type EnclaveOptions struct {
-	// Enabled says whether instances may run Nitro enclaves.
+	// Enabled is true if instances may run Nitro enclaves.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 }
 
-// HostnameType is how the cloud names an instance.
+// HostnameType selects the host names of instances.
 // +kubebuilder:validation:Enum=ip-name;resource-name
 type HostnameType string
 
@@ -320,12 +320,12 @@ type PrivateDNSName struct {
 	// +optional
 	EnableResourceNameDNSARecord *bool `json:"enableResourceNameDnsARecord,omitempty"`
 
-	// HostnameType is how the instance is named.
+	// HostnameType selects the host name of the instance.
 	// +optional
 	HostnameType *HostnameType `json:"hostnameType,omitempty"`
 }
 
-// MarketType is how instances are paid for.
+// MarketType is a purchase option of instances.
 // +kubebuilder:validation:Enum=OnDemand;Spot;CapacityBlock
 type MarketType string
 
@@ -336,7 +336,7 @@ const (
 	MarketTypeCapacityBlock MarketType = "CapacityBlock"
 )
 
-// CapacityReservationPreference says how instances use capacity reservations.
+// CapacityReservationPreference selects how instances use capacity reservations.
 // +kubebuilder:validation:Enum="";None;CapacityReservationsOnly;Open
 type CapacityReservationPreference string
 

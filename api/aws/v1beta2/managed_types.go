@@ -14,7 +14,7 @@ const (
 	AMITypeBottlerocket ManagedMachineAMIType = "BOTTLEROCKET_x86_64"
 )
 
-// ManagedMachinePoolCapacityType is how a node group's instances are paid for.
+// ManagedMachinePoolCapacityType is a purchase option of the instances of a node group.
 // +kubebuilder:validation:Enum=onDemand;spot;capacityBlock
 type ManagedMachinePoolCapacityType string
 
@@ -57,7 +57,7 @@ type ManagedRemoteAccess struct {
 	Public bool `json:"public,omitempty"`
 }
 
-// TaintEffect is what a taint does to pods that do not tolerate it.
+// TaintEffect is the effect of a taint on pods that do not tolerate it.
 // +kubebuilder:validation:Enum=no-schedule;no-execute;prefer-no-schedule
 type TaintEffect string
 
@@ -105,7 +105,7 @@ type NodeLabels map[string]LabelValue
 // +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
 type LabelValue string
 
-// Strings are the labels as a map of plain strings; nil where there are none.
+// Strings returns the labels as a map of plain strings; nil where there are none.
 func (l NodeLabels) Strings() map[string]string {
 	if len(l) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (l NodeLabels) Strings() map[string]string {
 	return plain
 }
 
-// NodegroupUpdateStrategy says whether new machines come before old ones go.
+// NodegroupUpdateStrategy selects whether new machines are launched before old ones are removed.
 // +kubebuilder:validation:Enum=DEFAULT;MINIMAL
 type NodegroupUpdateStrategy string
 
@@ -127,10 +127,10 @@ const (
 	NodegroupUpdateStrategyMinimal NodegroupUpdateStrategy = "MINIMAL"
 )
 
-// UpdateConfig is how EKS replaces a node group's machines.
+// UpdateConfig limits how EKS replaces the machines of a node group.
 // +kubebuilder:validation:XValidation:rule="has(self.maxUnavailable) != has(self.maxUnavailablePercentage)",reason=FieldValueInvalid,message="exactly one of maxUnavailable and maxUnavailablePercentage must be set"
 type UpdateConfig struct {
-	// MaxUnavailable is how many machines may be replaced at once.
+	// MaxUnavailable is the number of machines that may be replaced at once.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
@@ -145,7 +145,7 @@ type UpdateConfig struct {
 	UpdateBehaviour `json:",inline"`
 }
 
-// UpdateBehaviour is how an update of a node group goes about it. Both versions spell it alike.
+// UpdateBehaviour selects the procedure of a node group update. It is equal in both versions.
 type UpdateBehaviour struct {
 	// UpdateStrategy is DEFAULT, which launches new machines before old ones go, or MINIMAL, which takes old ones first and
 	// so needs no further capacity. Absent, EKS takes DEFAULT.
@@ -160,7 +160,7 @@ type UpdateBehaviour struct {
 
 // NodeRepairConfig is about EKS's own replacement of unhealthy machines.
 type NodeRepairConfig struct {
-	// Enabled says whether EKS replaces unhealthy machines. Thresholds that were set elsewhere are left as they are.
+	// Enabled is true if EKS replaces unhealthy machines. Thresholds that were set by other tools are kept.
 	// +optional
 	// +kubebuilder:default=false
 	Enabled *bool `json:"enabled,omitempty"`

@@ -1,6 +1,6 @@
 package v1beta2
 
-// Tenancy says whose hardware an instance may share.
+// Tenancy restricts the sharing of an instance's hardware.
 // +kubebuilder:validation:Enum=default;dedicated;host
 type Tenancy string
 
@@ -11,7 +11,7 @@ const (
 	TenancyHost      Tenancy = "host"
 )
 
-// Placement says where in the cloud's data centres instances run.
+// Placement selects the location of instances in the cloud's data centres.
 // +kubebuilder:validation:XValidation:rule="!has(self.groupName) || !has(self.groupId)",fieldPath=".groupId",reason=FieldValueForbidden,message="can't be set together with groupName: name the placement group by one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.partitionNumber) || has(self.groupName) || has(self.groupId)",fieldPath=".partitionNumber",reason=FieldValueInvalid,message="needs groupName or groupId: it is a partition of a placement group"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostId) || (has(self.tenancy) && self.tenancy == 'host')",fieldPath=".hostId",reason=FieldValueInvalid,message="needs tenancy to be host"
@@ -37,7 +37,7 @@ type Placement struct {
 	// +kubebuilder:validation:Maximum=7
 	PartitionNumber *int32 `json:"partitionNumber,omitempty"`
 
-	// Tenancy is default for shared hardware, dedicated for hardware of one's own, host for a dedicated host.
+	// Tenancy is default for shared hardware, dedicated for single-tenant hardware, host for a dedicated host.
 	// +optional
 	Tenancy *Tenancy `json:"tenancy,omitempty"`
 
@@ -47,8 +47,7 @@ type Placement struct {
 	// +kubebuilder:validation:MaxLength=256
 	HostID *string `json:"hostId,omitempty"`
 
-	// Affinity is host for instances that return to the same dedicated host when they are started anew, or default. It needs
-	// tenancy host.
+	// Affinity is host for instances that return to the same dedicated host after a restart, or default. It needs tenancy host.
 	// +optional
 	// +kubebuilder:validation:Enum=default;host
 	Affinity *string `json:"affinity,omitempty"`
@@ -100,11 +99,11 @@ type NetworkInterface struct {
 	// +kubebuilder:validation:MaxLength=255
 	Description *string `json:"description,omitempty"`
 
-	// AssociatePublicIPAddress says whether the interface gets a public IPv4 address. Absent, the subnet decides.
+	// AssociatePublicIPAddress is true if the interface gets a public IPv4 address. The default is that of the subnet.
 	// +optional
 	AssociatePublicIPAddress *bool `json:"associatePublicIpAddress,omitempty"`
 
-	// DeleteOnTermination says whether the interface goes with its instance. Absent, it does.
+	// DeleteOnTermination is true if the interface is deleted with its instance. The default is true.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
 
@@ -115,31 +114,31 @@ type NetworkInterface struct {
 	// +kubebuilder:validation:MaxItems=16
 	SecurityGroups []AWSResourceReference `json:"securityGroups,omitempty"`
 
-	// SecondaryPrivateIPAddressCount is how many further private IPv4 addresses the interface gets.
+	// SecondaryPrivateIPAddressCount is the number of additional private IPv4 addresses of the interface.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=255
 	SecondaryPrivateIPAddressCount *int32 `json:"secondaryPrivateIpAddressCount,omitempty"`
 
-	// IPv4PrefixCount is how many IPv4 prefixes the interface gets.
+	// IPv4PrefixCount is the number of IPv4 prefixes of the interface.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=255
 	IPv4PrefixCount *int32 `json:"ipv4PrefixCount,omitempty"`
 
-	// IPv6AddressCount is how many IPv6 addresses the interface gets.
+	// IPv6AddressCount is the number of IPv6 addresses of the interface.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=255
 	IPv6AddressCount *int32 `json:"ipv6AddressCount,omitempty"`
 
-	// IPv6PrefixCount is how many IPv6 prefixes the interface gets.
+	// IPv6PrefixCount is the number of IPv6 prefixes of the interface.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=255
 	IPv6PrefixCount *int32 `json:"ipv6PrefixCount,omitempty"`
 
-	// PrimaryIPv6 says whether the interface's first IPv6 address stays its primary one.
+	// PrimaryIPv6 is true if the interface's first IPv6 address stays its primary one.
 	// +optional
 	PrimaryIPv6 *bool `json:"primaryIpv6,omitempty"`
 }
@@ -159,8 +158,8 @@ type ExistingLaunchTemplate struct {
 	// +kubebuilder:validation:MaxLength=128
 	Name *string `json:"name,omitempty"`
 
-	// Version that instances are launched from, a number: what the words $Latest and $Default stand for may change behind
-	// the pool's back.
+	// Version is the number of the version from which instances are launched. $Latest and $Default are not allowed, because their meaning can
+	// change without a change of the pool.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Version int64 `json:"version"`

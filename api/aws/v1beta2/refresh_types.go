@@ -3,7 +3,7 @@ package v1beta2
 import "github.com/muster-project/muster/api/common"
 
 // StrategyType names a way to replace instances of an Auto Scaling group.
-// +kubebuilder:validation:Enum=RollingUpdate;InstanceRefresh
+// +kubebuilder:validation:Enum=RollingUpdate;InstanceRefresh;OnDelete
 type StrategyType string
 
 const (
@@ -11,13 +11,16 @@ const (
 	StrategyRollingUpdate StrategyType = "RollingUpdate"
 	// StrategyInstanceRefresh leaves the replacement to the group's own instance refresh.
 	StrategyInstanceRefresh StrategyType = "InstanceRefresh"
+	// StrategyOnDelete replaces an instance with one of the wanted template once a user deletes it, or requests a restart.
+	StrategyOnDelete StrategyType = "OnDelete"
 )
 
-// Strategy is how instances that were launched from another template than the wanted one are replaced.
+// Strategy selects how instances with an outdated launch template are replaced.
 type Strategy struct {
-	// Type of the strategy: RollingUpdate replaces instances wave by wave and stops at the first new one that does not join.
-	// InstanceRefresh leaves them to the group's own instance refresh under refreshPreferences. The refresh knows no nodes:
-	// it goes on until the controller cancels it, which is when a new instance has not joined within the progress deadline.
+	// Type of the strategy: RollingUpdate replaces instances in waves and stops at the first new one that does not join. InstanceRefresh uses
+	// the group's own instance refresh with refreshPreferences. A refresh does not consider nodes: it continues until the controller cancels
+	// it because a new instance has not joined within the progress deadline. OnDelete leaves instances until a user deletes their Machines or
+	// requests a restart.
 	// +optional
 	// +kubebuilder:default=RollingUpdate
 	Type StrategyType `json:"type,omitempty"`
@@ -27,12 +30,14 @@ type Strategy struct {
 	// +optional
 	// +kubebuilder:default={}
 	RollingUpdate *common.RollingUpdate `json:"rollingUpdate,omitempty"`
+
+	common.Pace `json:",inline"`
 }
 
-// RefreshPreferences are the limits of a rollout. Without spec.strategy, the controller reads them as limits of its own
-// rollout: minHealthyPercentage, maxHealthyPercentage and instanceWarmup have an effect. With the strategy InstanceRefresh,
-// all of them are those of the cloud's instance refresh. A refresh of the controller's always pins the launch template
-// version that it rolls to, and skips instances that match it already.
+// RefreshPreferences limit a rollout. Without spec.strategy, they limit the controller's own rollout: minHealthyPercentage,
+// maxHealthyPercentage and instanceWarmup have an effect. With the strategy InstanceRefresh, all of them apply to the cloud's instance
+// refresh. A refresh by the controller always pins the launch template version that it rolls out, and skips instances that match it
+// already.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || has(self.minHealthyPercentage)",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="needs minHealthyPercentage to be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxHealthyPercentage) || !has(self.minHealthyPercentage) || self.maxHealthyPercentage - self.minHealthyPercentage <= 100",fieldPath=".maxHealthyPercentage",reason=FieldValueInvalid,message="must be at most 100 above minHealthyPercentage",messageExpression="'is %d, must be at most 100 above minHealthyPercentage, which is %d'.format([self.maxHealthyPercentage, self.minHealthyPercentage])"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkpointDelay) || has(self.checkpointPercentages)",fieldPath=".checkpointDelay",reason=FieldValueInvalid,message="needs checkpointPercentages to be set: there is no checkpoint to wait at"
@@ -61,9 +66,8 @@ type RefreshPreferences struct {
 	// +kubebuilder:validation:Maximum=100
 	MinHealthyPercentage *int64 `json:"minHealthyPercentage,omitempty"`
 
-	// MaxHealthyPercentage of the desired capacity that may be in service or pending. In the controller's own rollout what is
-	// above 100 is the surge, rounded up; absent, or if both percentages are 100, it is one instance. The cloud's own default
-	// is 100.
+	// MaxHealthyPercentage of the desired capacity that may be in service or pending. In the controller's own rollout the part above 100 is
+	// the surge, rounded up; if the field is absent, or both percentages are 100, the surge is one instance. The cloud's own default is 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=100
 	// +kubebuilder:validation:Maximum=200
@@ -72,7 +76,7 @@ type RefreshPreferences struct {
 	RefreshChecks `json:",inline"`
 }
 
-// RefreshChecks are how an instance refresh is watched, and what it does when it fails. Both versions spell them alike.
+// RefreshChecks configure how an instance refresh is monitored, and its reaction to failures. They are equal in both versions.
 type RefreshChecks struct {
 	// CheckpointPercentages are the shares of the instances, in percent and ascending, after whose replacement the refresh
 	// waits for checkpointDelay. The last one is 100: what a refresh left out would be replaced by the next one.
@@ -92,7 +96,7 @@ type RefreshChecks struct {
 	// +kubebuilder:validation:Maximum=172800
 	CheckpointDelay *int64 `json:"checkpointDelay,omitempty"`
 
-	// BakeTime is the time in seconds that the refresh goes on watching after the last replacement.
+	// BakeTime is the time in seconds for which the refresh monitors the group after the last replacement.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=172800
@@ -107,15 +111,15 @@ type RefreshChecks struct {
 	// +optional
 	AlarmSpecification *AlarmSpecification `json:"alarmSpecification,omitempty"`
 
-	// ScaleInProtectedInstances is what happens to instances that are protected from scale-in: Refresh replaces them, Ignore
-	// leaves them, Wait fails the refresh unless the protection is taken away within an hour. Absent, the cloud waits.
+	// ScaleInProtectedInstances selects the treatment of instances that are protected from scale-in: Refresh replaces them, Ignore keeps them,
+	// Wait fails the refresh unless the protection is removed within an hour. The default of the cloud is Wait.
 	// +optional
 	// +kubebuilder:validation:Enum=Refresh;Ignore;Wait
 	ScaleInProtectedInstances string `json:"scaleInProtectedInstances,omitempty"`
 
-	// StandbyInstances is what happens to instances in standby: Terminate replaces them, Ignore leaves them, Wait fails the
-	// refresh unless they return to service within an hour. Absent, they are left: the controller itself puts instances
-	// that are about to go into standby.
+	// StandbyInstances selects the treatment of instances in standby: Terminate replaces them, Ignore keeps them, Wait fails the refresh
+	// unless they return to service within an hour. The default is Ignore, because the controller itself puts instances into standby before it
+	// removes them.
 	// +optional
 	// +kubebuilder:validation:Enum=Terminate;Ignore;Wait
 	StandbyInstances string `json:"standbyInstances,omitempty"`

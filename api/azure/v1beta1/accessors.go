@@ -6,16 +6,16 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// GetCommonStatus is the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *AzureMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
-// GetProviderID is the ID of the scale set, as it stands in the specification.
+// GetProviderID returns the ID of the scale set in spec.providerID.
 func (p *AzureMachinePool) GetProviderID() string { return p.Spec.ProviderID }
 
 // SetProviderID writes the ID of the scale set into the specification.
 func (p *AzureMachinePool) SetProviderID(id string) { p.Spec.ProviderID = id }
 
-// GetProviderIDList is the list of provider IDs of the virtual machines, as it stands in the specification.
+// GetProviderIDList returns the provider IDs of the virtual machines in spec.providerIDList.
 func (p *AzureMachinePool) GetProviderIDList() []string { return p.Spec.ProviderIDList }
 
 // SetProviderIDList writes the list of provider IDs of the virtual machines into the specification.
@@ -45,7 +45,7 @@ func (s *AzureMachinePoolSpec) Flexible() bool {
 // Windows reports whether virtual machines run Windows.
 func (s *AzureMachinePoolSpec) Windows() bool { return s.Template.OSDisk.OSType == WindowsOS }
 
-// RoleName is the name of the role assignment, wherever it stands; empty leaves it to the driver.
+// RoleName returns the name of the role assignment, wherever it stands; empty leaves it to the driver.
 func (s *AzureMachinePoolSpec) RoleName() string {
 	if role := s.SystemAssignedIdentityRole; role != nil && role.Name != "" {
 		return role.Name
@@ -53,7 +53,7 @@ func (s *AzureMachinePoolSpec) RoleName() string {
 	return s.RoleAssignmentName
 }
 
-// Interfaces are the network interfaces that virtual machines have, whichever fields say so: at least one, with at least one
+// Interfaces returns the network interfaces that virtual machines have, whichever fields say so: at least one, with at least one
 // address each. A SubnetName that is empty is the cluster's subnet for nodes.
 func (t *AzureMachinePoolMachineTemplate) Interfaces() []NetworkInterface {
 	if len(t.NetworkInterfaces) == 0 {

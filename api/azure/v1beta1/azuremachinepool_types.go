@@ -13,11 +13,11 @@ const (
 	// MachinePoolFinalizer keeps the object until everything that it owns in the cloud is gone.
 	MachinePoolFinalizer = "machinepool.cluster.x-k8s.io"
 
-	// WindowsServerVersionAnnotation says which Windows the default image is.
+	// WindowsServerVersionAnnotation selects the Windows version of the default image.
 	WindowsServerVersionAnnotation = "windowsServerVersion"
 )
 
-// AzureMachinePoolSpec is what a pool of virtual machines kept by a scale set should be.
+// AzureMachinePoolSpec defines the desired state of an AzureMachinePool, a pool of virtual machines in a scale set.
 // +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'SystemAssigned' || !has(self.orchestrationMode) || self.orchestrationMode != 'Flexible'",fieldPath=".identity",reason=FieldValueInvalid,message="SystemAssigned can't be used with orchestrationMode Flexible: Azure gives such scale sets user-assigned identities alone; set UserAssigned and userAssignedIdentities"
 // +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'UserAssigned' || (has(self.userAssignedIdentities) && size(self.userAssignedIdentities) > 0)",fieldPath=".userAssignedIdentities",reason=FieldValueRequired,message="must be specified for the 'UserAssigned' identity type"
 // +kubebuilder:validation:XValidation:rule="!has(self.userAssignedIdentities) || size(self.userAssignedIdentities) == 0 || (has(self.identity) && self.identity == 'UserAssigned')",fieldPath=".userAssignedIdentities",reason=FieldValueForbidden,message="can only be set when identity is set to UserAssigned"
@@ -34,12 +34,12 @@ type AzureMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.lowerAscii().replace(' ', '') == oldSelf.lowerAscii().replace(' ', '')",reason=FieldValueForbidden,message="can't be changed once the pool exists: a scale set can't move to another region; create another pool"
 	Location string `json:"location"`
 
-	// Template is what virtual machines are made of.
+	// Template describes the virtual machines of the pool.
 	// +required
 	Template AzureMachinePoolMachineTemplate `json:"template"`
 
-	// AdditionalTags are put on the scale set and its virtual machines, beside the tags that are always there. Where the
-	// cluster's additionalTags name the same key, the pool's value is taken.
+	// AdditionalTags are put on the scale set and its virtual machines, in addition to the tags of the controller. If the cluster's
+	// additionalTags have the same key, the pool's value is used.
 	// +optional
 	AdditionalTags Tags `json:"additionalTags,omitempty"`
 
@@ -81,8 +81,7 @@ type AzureMachinePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$')",reason=FieldValueInvalid,message="Role assignment name must be a valid GUID. It is optional and will be auto-generated when not specified."
 	RoleAssignmentName string `json:"roleAssignmentName,omitempty"`
 
-	// Strategy is how virtual machines that were made from another model than the wanted one are replaced: one by one, each
-	// drained first.
+	// Strategy selects how virtual machines with an outdated model are replaced: one by one, each drained first.
 	// +optional
 	// +kubebuilder:default={type: "RollingUpdate", rollingUpdate: {maxSurge: 1, maxUnavailable: 0, deletePolicy: Oldest}}
 	Strategy common.Strategy `json:"strategy,omitempty"`
@@ -106,7 +105,7 @@ type AzureMachinePoolSpec struct {
 	ZoneBalance *bool `json:"zoneBalance,omitempty"`
 }
 
-// AzureMachinePoolStatus is what is known about the pool.
+// AzureMachinePoolStatus defines the observed state of an AzureMachinePool.
 type AzureMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -114,8 +113,7 @@ type AzureMachinePoolStatus struct {
 	// +optional
 	LastReconciledReplicas int32 `json:"lastReconciledReplicas,omitempty"`
 
-	// Image is the image that new virtual machines are made of. It is the specification's own, or else the one that was found
-	// for the Kubernetes version.
+	// Image is the image of new virtual machines: that of the specification, or else the one that was found for the Kubernetes version.
 	// +optional
 	Image *Image `json:"image,omitempty"`
 
@@ -124,7 +122,7 @@ type AzureMachinePoolStatus struct {
 	// +optional
 	ProvisioningState *ProvisioningState `json:"provisioningState,omitempty"`
 
-	// InfrastructureMachineKind is the kind of the objects that stand for single virtual machines.
+	// InfrastructureMachineKind is the kind of the objects that represent single virtual machines.
 	// +optional
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 
@@ -144,7 +142,7 @@ type AzureMachinePoolStatus struct {
 	LongRunningOperationStates []Future `json:"longRunningOperationStates,omitempty"`
 }
 
-// Future is an operation of the cloud that goes on after the request that began it was answered.
+// Future is an asynchronous operation of the cloud that has not completed yet.
 type Future struct {
 	// Type is the request that began it: PUT, PATCH, POST or DELETE.
 	// +required
@@ -166,7 +164,7 @@ type Future struct {
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name"`
 
-	// Data is what the operation is asked about with, encoded.
+	// Data identifies the operation in requests for its state, encoded.
 	// +required
 	// +kubebuilder:validation:MaxLength=16384
 	Data string `json:"data"`
@@ -210,11 +208,11 @@ type AzureMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AzureMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AzureMachinePoolStatus `json:"status,omitzero"`
 }

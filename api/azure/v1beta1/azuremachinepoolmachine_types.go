@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// AzureMachinePoolMachineKind is the name of the kind that stands for one virtual machine of a pool.
+	// AzureMachinePoolMachineKind is the kind of the objects that represent single virtual machines of a pool.
 	AzureMachinePoolMachineKind = "AzureMachinePoolMachine"
 
 	// MachinePoolMachineFinalizer keeps the object until its virtual machine is gone.
@@ -17,7 +17,7 @@ const (
 	MachinePoolNameLabel = "azuremachinepool.infrastructure.cluster.x-k8s.io/machine-pool"
 )
 
-// The conditions of an AzureMachinePoolMachine beside Ready, as the ecosystem knows them.
+// The conditions of an AzureMachinePoolMachine in addition to Ready, as the ecosystem defines them.
 const (
 	// VMRunningCondition reports whether the virtual machine runs.
 	VMRunningCondition = "VMRunning"
@@ -25,9 +25,9 @@ const (
 	NodeHealthyCondition = "NodeHealthy"
 )
 
-// AzureMachinePoolMachineSpec says which virtual machine the object stands for.
+// AzureMachinePoolMachineSpec identifies the virtual machine of the object.
 type AzureMachinePoolMachineSpec struct {
-	// ProviderID is what the virtual machine's Node carries in spec.providerID.
+	// ProviderID is the spec.providerID of the virtual machine's Node.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",reason=FieldValueForbidden,message="providerID is immutable"
@@ -62,9 +62,9 @@ type NodeReference struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// AzureMachinePoolMachineStatus is what is known about the virtual machine.
+// AzureMachinePoolMachineStatus defines the observed state of a virtual machine.
 type AzureMachinePoolMachineStatus struct {
-	// Initialization tells the core controller how far the first provisioning has come.
+	// Initialization reports the progress of the first provisioning to the core controller.
 	// +optional
 	Initialization common.Initialization `json:"initialization,omitzero"`
 
@@ -121,8 +121,8 @@ type AzureMachinePoolMachineStatus struct {
 	Ready bool `json:"ready"`
 }
 
-// AzureMachinePoolMachine stands for one virtual machine of an AzureMachinePool. It is made by the pool's controller; who
-// deletes it has exactly that virtual machine drained and removed, and the pool makes another in its place.
+// AzureMachinePoolMachine represents one virtual machine of an AzureMachinePool. The pool's controller creates it. If a user deletes it,
+// exactly that virtual machine is drained and removed, and the pool creates a replacement.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=azuremachinepoolmachines,scope=Namespaced,categories=cluster-api,shortName=ampm
 // +kubebuilder:subresource:status
@@ -143,11 +143,11 @@ type AzureMachinePoolMachine struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec says which virtual machine it is.
+	// Spec identifies the virtual machine.
 	// +optional
 	Spec AzureMachinePoolMachineSpec `json:"spec,omitzero"`
 
-	// Status is what is known about the virtual machine.
+	// Status holds the observed state of the virtual machine.
 	// +optional
 	Status AzureMachinePoolMachineStatus `json:"status,omitzero"`
 }

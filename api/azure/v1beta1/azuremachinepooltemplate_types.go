@@ -8,27 +8,28 @@ import (
 // AzureMachinePoolTemplateKind is the kind's name.
 const AzureMachinePoolTemplateKind = "AzureMachinePoolTemplate"
 
-// AzureMachinePoolTemplateSpec is what a ClusterClass makes AzureMachinePools from.
+// AzureMachinePoolTemplateSpec holds the template from which a ClusterClass creates AzureMachinePools.
 type AzureMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template AzureMachinePoolTemplateResource `json:"template"`
 }
 
-// AzureMachinePoolTemplateResource is an AzureMachinePool without what only an object of its own has.
+// AzureMachinePoolTemplateResource is an AzureMachinePool without the fields that only an individual object has.
 type AzureMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: a ClusterClass is brought to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec AzureMachinePoolSpec `json:"spec"`
 }
 
-// AzureMachinePoolTemplate is what a ClusterClass makes AzureMachinePools from.
+// AzureMachinePoolTemplate is the template from which a ClusterClass creates AzureMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=azuremachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=ampt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type AzureMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec AzureMachinePoolTemplateSpec `json:"spec"`
 }

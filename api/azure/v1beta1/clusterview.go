@@ -1,7 +1,7 @@
 package v1beta1
 
-// ClusterView is what pools read of their infrastructure cluster (AzureCluster). The kind is not ours: nothing but the
-// fields that are read is named, and nothing is ever written.
+// ClusterView holds the fields that pools read from their infrastructure cluster (AzureCluster). Another controller owns the kind, and
+// Muster never writes it.
 type ClusterView struct {
 	// Name of the infrastructure cluster object, for messages; ClusterName that of the Cluster, which names tags.
 	Name, ClusterName string
@@ -9,7 +9,7 @@ type ClusterView struct {
 	SubscriptionID, ResourceGroup string
 	// Location is the region of the cluster.
 	Location string
-	// Environment is the cloud: AzurePublicCloud unless said otherwise.
+	// Environment is the cloud; the default is AzurePublicCloud.
 	Environment string
 	// Vnet is the cluster's network.
 	Vnet VnetView
@@ -17,8 +17,7 @@ type ClusterView struct {
 	IPv6 bool
 	// Subnets of the cluster's network.
 	Subnets []SubnetView
-	// NodeOutboundLB is the name of the load balancer that nodes reach the world through, and NodeOutboundBackendPool its
-	// backend pool; empty where there is none.
+	// NodeOutboundLB is the load balancer for outbound traffic of nodes, and NodeOutboundBackendPool its backend pool; empty for none.
 	NodeOutboundLB, NodeOutboundBackendPool string
 	// AdditionalTags that every cloud object of the cluster gets.
 	AdditionalTags Tags
@@ -28,12 +27,12 @@ type ClusterView struct {
 	ControlPlaneVersion string
 	// Ready is true if the network exists.
 	Ready bool
-	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it
-	// to all users that may read the objects that the cluster's identityRef leads to.
+	// Identity is the identity for API calls on behalf of the cluster; nil means the controller's own credentials. ClusterViewOf does not set
+	// it, because only a client that can read the objects behind the cluster's identityRef can.
 	Identity *IdentityView
 }
 
-// VnetView is what is read of the cluster's network.
+// VnetView holds the fields that are read from the cluster's network.
 type VnetView struct {
 	// Name of the network, and the resource group that it is in.
 	Name, ResourceGroup string
@@ -49,18 +48,17 @@ const (
 	SubnetRoleCluster = "cluster"
 )
 
-// SubnetView is what is read of one subnet of the cluster.
+// SubnetView holds the fields that are read from one subnet of the cluster.
 type SubnetView struct {
 	// Name and Role of the subnet.
 	Name, Role string
 	// IPv6 is true if it has addresses of that version too.
 	IPv6 bool
-	// SecurityGroup and RouteTable are the names of what belongs to it, and NatGateway of what it reaches the world through;
-	// empty where there is none.
+	// SecurityGroup, RouteTable and NatGateway are the names of the subnet's resources; empty for none.
 	SecurityGroup, RouteTable, NatGateway string
 }
 
-// NodeSubnet is the subnet that nodes are in unless a pool names another: the first with that role, or else the first that
+// NodeSubnet returns the subnet that nodes are in unless a pool names another: the first with that role, or else the first that
 // everything is in. It is nil while there is none.
 func (v *ClusterView) NodeSubnet() *SubnetView {
 	for _, role := range []string{SubnetRoleNode, SubnetRoleCluster} {

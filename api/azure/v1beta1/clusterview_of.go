@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 // PublicCloud is the environment of clusters that name none.
@@ -62,7 +64,7 @@ type namedFields struct {
 // should.
 func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 	var fields clusterFields
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return ClusterView{}, err
 	}
 	spec := &fields.Spec
@@ -91,7 +93,7 @@ func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 	return view, nil
 }
 
-// view of a subnet; without a name of its own it has that which the ecosystem's provider gives the only one of its role.
+// view returns the view of a subnet. The default name is the one that the ecosystem's provider gives the only subnet of its role.
 func (s subnetFields) view(cluster string) SubnetView {
 	name := s.Name
 	if name == "" && s.Role == SubnetRoleNode {

@@ -53,7 +53,7 @@ type SystemAssignedIdentityRole struct {
 	Scope string `json:"scope,omitempty"`
 }
 
-// OrchestrationModeType is how a scale set keeps its virtual machines.
+// OrchestrationModeType is the orchestration mode of a scale set.
 // +kubebuilder:validation:Enum=Flexible;Uniform
 type OrchestrationModeType string
 
@@ -65,7 +65,7 @@ const (
 	UniformOrchestrationMode OrchestrationModeType = "Uniform"
 )
 
-// SpotEvictionPolicy is what becomes of a virtual machine whose capacity Azure takes back.
+// SpotEvictionPolicy selects the treatment of a virtual machine that Azure evicts.
 // +kubebuilder:validation:Enum=Deallocate;Delete
 type SpotEvictionPolicy string
 
@@ -77,19 +77,19 @@ const (
 
 // SpotVMOptions has virtual machines run on capacity that Azure may take back.
 type SpotVMOptions struct {
-	// MaxPrice is the most that is paid for an hour of a virtual machine, in US dollars; absent or -1, it is what a regular one
-	// costs.
+	// MaxPrice is the maximum price for an hour of a virtual machine, in US dollars. If it is absent or -1, the price of a regular virtual
+	// machine is the limit.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? (self == -1 || self > 0) : (isQuantity(self) && (quantity(self).compareTo(quantity('-1')) == 0 || quantity(self).compareTo(quantity('0')) > 0))",reason=FieldValueInvalid,message="must be more than 0, or -1 for whatever a regular virtual machine costs"
 	MaxPrice *resource.Quantity `json:"maxPrice,omitempty"`
 
-	// EvictionPolicy is what becomes of a virtual machine whose capacity Azure takes back; absent, Azure chooses Deallocate,
-	// and with osDisk.diffDiskSettings it is Delete.
+	// EvictionPolicy selects the treatment of a virtual machine that Azure evicts. The default is Delete with osDisk.diffDiskSettings, and
+	// otherwise that of Azure, which is Deallocate.
 	// +optional
 	EvictionPolicy *SpotEvictionPolicy `json:"evictionPolicy,omitempty"`
 }
 
-// SecurityTypes is how far a virtual machine is secured.
+// SecurityTypes is the security type of a virtual machine.
 // +kubebuilder:validation:Enum=ConfidentialVM;TrustedLaunch
 type SecurityTypes string
 
@@ -99,7 +99,7 @@ const (
 	SecurityTypesTrustedLaunch  SecurityTypes = "TrustedLaunch"
 )
 
-// SecurityProfile is how virtual machines are secured.
+// SecurityProfile configures the security of virtual machines.
 // +kubebuilder:validation:XValidation:rule="!has(self.uefiSettings) || has(self.securityType)",fieldPath=".securityType",reason=FieldValueRequired,message="must be set to enable uefiSettings"
 type SecurityProfile struct {
 	// EncryptionAtHost encrypts what the host keeps of disks.

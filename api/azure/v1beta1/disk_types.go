@@ -10,7 +10,7 @@ const (
 	WindowsOS OSType = "Windows"
 )
 
-// CachingType is what the host caches of a disk.
+// CachingType selects how the host caches a disk.
 // +kubebuilder:validation:Enum=None;ReadOnly;ReadWrite
 type CachingType string
 
@@ -39,7 +39,7 @@ type OSDisk struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 2048",reason=FieldValueInvalid,message="the Disk size should be a value between 1 and 2048"
 	DiskSizeGB *int32 `json:"diskSizeGB,omitempty"`
 
-	// ManagedDisk is what the disk is kept on.
+	// ManagedDisk describes the storage of the disk.
 	// +optional
 	ManagedDisk *ManagedDiskParameters `json:"managedDisk,omitempty"`
 
@@ -47,7 +47,7 @@ type OSDisk struct {
 	// +optional
 	DiffDiskSettings *DiffDiskSettings `json:"diffDiskSettings,omitempty"`
 
-	// CachingType is what the host caches of the disk; absent, nothing (of a disk that is the host's own, reads).
+	// CachingType selects how the host caches the disk. The default is None, and ReadOnly for a disk with diffDiskSettings.
 	// +optional
 	CachingType CachingType `json:"cachingType,omitempty"`
 }
@@ -57,7 +57,7 @@ type OSDisk struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.managedDisk) || !has(self.managedDisk.securityProfile)",fieldPath=".managedDisk.securityProfile",reason=FieldValueForbidden,message="can only be set on the OS disk"
 // +kubebuilder:validation:XValidation:rule="!has(self.managedDisk) || !has(self.managedDisk.storageAccountType) || !(self.managedDisk.storageAccountType in ['UltraSSD_LRS', 'PremiumV2_LRS']) || !has(self.cachingType) || self.cachingType == 'None'",fieldPath=".cachingType",reason=FieldValueInvalid,message="must be None or absent for a disk of type UltraSSD_LRS or PremiumV2_LRS: Azure does not cache these"
 type DataDisk struct {
-	// NameSuffix is what the disk's name ends with.
+	// NameSuffix is the suffix of the disk's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -69,7 +69,7 @@ type DataDisk struct {
 	// +kubebuilder:validation:Maximum=65536
 	DiskSizeGB int32 `json:"diskSizeGB"`
 
-	// ManagedDisk is what the disk is kept on.
+	// ManagedDisk describes the storage of the disk.
 	// +optional
 	ManagedDisk *ManagedDiskParameters `json:"managedDisk,omitempty"`
 
@@ -78,12 +78,12 @@ type DataDisk struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 0 && self <= 63",reason=FieldValueInvalid,message="logical unit number must be between 0 and 63"
 	Lun *int32 `json:"lun,omitempty"`
 
-	// CachingType is what the host caches of the disk; absent, nothing.
+	// CachingType selects how the host caches the disk. The default is None.
 	// +optional
 	CachingType CachingType `json:"cachingType,omitempty"`
 }
 
-// ManagedDiskParameters are what a disk is kept on.
+// ManagedDiskParameters describe the storage of a disk.
 type ManagedDiskParameters struct {
 	// StorageAccountType is the kind of storage.
 	// +optional
@@ -94,7 +94,7 @@ type ManagedDiskParameters struct {
 	// +optional
 	DiskEncryptionSet *DiskEncryptionSetParameters `json:"diskEncryptionSet,omitempty"`
 
-	// SecurityProfile is how the disk of a confidential virtual machine is secured.
+	// SecurityProfile configures the encryption of the disk of a confidential virtual machine.
 	// +optional
 	SecurityProfile *VMDiskSecurityProfile `json:"securityProfile,omitempty"`
 }
@@ -107,24 +107,24 @@ type DiskEncryptionSetParameters struct {
 	ID string `json:"id,omitempty"`
 }
 
-// SecurityEncryptionType is what of a confidential virtual machine is encrypted.
+// SecurityEncryptionType selects the encrypted parts of a confidential virtual machine.
 // +kubebuilder:validation:Enum=VMGuestStateOnly;DiskWithVMGuestState
 type SecurityEncryptionType string
 
-// What of a confidential virtual machine is encrypted: the guest's state, or the disk with it.
+// The encrypted parts of a confidential virtual machine: the guest's state, or also the disk.
 const (
 	SecurityEncryptionTypeVMGuestStateOnly     SecurityEncryptionType = "VMGuestStateOnly"
 	SecurityEncryptionTypeDiskWithVMGuestState SecurityEncryptionType = "DiskWithVMGuestState"
 )
 
-// VMDiskSecurityProfile is how the disk of a confidential virtual machine is secured.
+// VMDiskSecurityProfile configures the encryption of the disk of a confidential virtual machine.
 // +kubebuilder:validation:XValidation:rule="!has(self.diskEncryptionSet) || (has(self.securityEncryptionType) && self.securityEncryptionType == 'DiskWithVMGuestState')",fieldPath=".diskEncryptionSet",reason=FieldValueInvalid,message="needs securityEncryptionType to be DiskWithVMGuestState"
 type VMDiskSecurityProfile struct {
 	// DiskEncryptionSet is the customer's own key for disk and guest state.
 	// +optional
 	DiskEncryptionSet *DiskEncryptionSetParameters `json:"diskEncryptionSet,omitempty"`
 
-	// SecurityEncryptionType is what is encrypted.
+	// SecurityEncryptionType selects the encrypted parts.
 	// +optional
 	SecurityEncryptionType SecurityEncryptionType `json:"securityEncryptionType,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 // leastFlexible is the first Kubernetes version whose cloud provider for Azure knows virtual machines of Flexible scale sets.
 var leastFlexible = version.MustParseSemantic("1.26.0")
 
-// FlexibleVersion says why a MachinePool of a version can't have a scale set of orchestration mode Flexible.
+// FlexibleVersion returns an error if a MachinePool of a version can't have a scale set of orchestration mode Flexible.
 func FlexibleVersion(text string) error {
 	if text == "" {
 		return errors.New("could not find Kubernetes version in MachinePool")

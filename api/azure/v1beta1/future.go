@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// ScaleSetService is what the ecosystem calls the service that an operation on a scale set is of.
+// ScaleSetService is the ecosystem's name for the service of operations on scale sets.
 const ScaleSetService = "scalesets"
 
-// FutureOf is an operation on a scale set as a status has it: by which method it was begun, on what, and with what it is asked about.
+// FutureOf returns an operation on a scale set in the form of the status: the method that began it, its resource, and the token with which
+// its state is requested.
 func FutureOf(method, resource, token string) Future {
 	parts := strings.Split(strings.Trim(resource[strings.Index(resource, "/")+1:], "/"), "/")
 	return Future{
@@ -19,7 +20,7 @@ func FutureOf(method, resource, token string) Future {
 	}
 }
 
-// Operation is what it works on, and with what it is asked about; it returns an error if the text is not one that Muster has written.
+// Operation returns the resource and the token of the operation. It returns an error if Muster has not written the data.
 func (f Future) Operation(subscription string) (resource, token string, err error) {
 	text, err := base64.URLEncoding.DecodeString(f.Data)
 	if err != nil {
@@ -30,7 +31,7 @@ func (f Future) Operation(subscription string) (resource, token string, err erro
 	return resource, string(text), nil
 }
 
-// SegmentOf is the segment of a resource ID that follows a name, in whatever letters; empty where it has none.
+// SegmentOf returns the segment of a resource ID that follows a name, in whatever letters; empty where it has none.
 func SegmentOf(id, name string) string {
 	parts := strings.Split(id, "/")
 	i := slices.IndexFunc(parts, func(part string) bool { return strings.EqualFold(part, name) })

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// IdentityType says what kind of credentials an AzureClusterIdentity stands for.
+// IdentityType is a kind of credentials of an AzureClusterIdentity.
 type IdentityType string
 
 // The types of identities, as the ecosystem's Azure provider has them.
@@ -27,13 +27,13 @@ const (
 	IdentityUserAssignedIdentityCredential IdentityType = "UserAssignedIdentityCredential"
 )
 
-// IdentityView is who asks the cloud for a cluster, where that is not the controller with its own credentials. It is no API
-// object, and is never changed once it is made.
+// IdentityView is the identity for API calls on behalf of a cluster that does not use the controller's own credentials. It is no API
+// object, and is immutable.
 //
 // +kubebuilder:object:generate=false
 type IdentityView struct {
-	// Name is the kind, namespace and name of the object that the cluster names, for example AzureClusterIdentity/default/tenant-a.
-	// It is what messages, rate budgets and metrics know the identity by.
+	// Name is the kind, namespace and name of the object that the cluster refers to, for example AzureClusterIdentity/default/tenant-a. It
+	// identifies the identity in messages, rate limits and metrics.
 	Name string
 	// Type decides which of the other fields count.
 	Type IdentityType
@@ -50,8 +50,8 @@ type IdentityView struct {
 	CredentialsPath, CredentialsCloud string
 }
 
-// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated
-// secret makes new ones.
+// Fingerprint identifies the identity by a hash of all its fields. It is the cache key of clients, so that a rotated secret leads to new
+// ones.
 func (i *IdentityView) Fingerprint() string {
 	if i == nil {
 		return ""
@@ -70,7 +70,7 @@ func (i *IdentityView) HasPassword() bool {
 // DeepCopyInto copies the view.
 func (i *IdentityView) DeepCopyInto(out *IdentityView) { *out = *i }
 
-// DeepCopy is a copy of the view.
+// DeepCopy returns a copy of the view.
 func (i *IdentityView) DeepCopy() *IdentityView {
 	if i == nil {
 		return nil

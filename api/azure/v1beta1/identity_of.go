@@ -1,50 +1,25 @@
 package v1beta1
 
 import (
-	"fmt"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/muster-project/muster/api/common"
 )
 
-// ClusterIdentityKind says who asks the cloud for a cluster. It belongs to the ecosystem's Azure provider, as AzureCluster does.
+// ClusterIdentityKind is the kind of an identity for API calls on behalf of a cluster. It belongs to the ecosystem's Azure provider, as
+// AzureCluster does.
 const ClusterIdentityKind = "AzureClusterIdentity"
 
-// IdentityReference names an AzureClusterIdentity.
-//
-// +kubebuilder:object:generate=false
-type IdentityReference struct {
-	// Kind, Namespace and Name of the object.
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-}
-
-// String is kind, namespace and name, as messages have it.
-func (r IdentityReference) String() string { return r.Kind + "/" + r.Namespace + "/" + r.Name }
-
-// ParseIdentityReference reads what String writes.
-func ParseIdentityReference(text string) (IdentityReference, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
-		return IdentityReference{}, fmt.Errorf("want the kind, the namespace and the name of an identity as KIND/NAMESPACE/NAME, found %q", text)
-	}
-	return IdentityReference{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
-}
-
-// IdentityRefOf is what an AzureCluster names in spec.identityRef; nil when it names nothing, which leaves it to the
-// controller's own credentials. A reference without a namespace means that of the cluster, and one without a kind an
-// AzureClusterIdentity, as the ecosystem's provider reads them.
-func IdentityRefOf(place *unstructured.Unstructured) (*IdentityReference, error) {
+// IdentityRefOf returns the spec.identityRef of an AzureCluster. It is nil if the field is absent, which selects the controller's own
+// credentials. As in the ecosystem's provider, the default namespace of the reference is that of the cluster, and its default kind
+// AzureClusterIdentity.
+func IdentityRefOf(place *unstructured.Unstructured) (*common.IdentityReference, error) {
 	var fields struct {
 		Spec struct {
-			IdentityRef *IdentityReference `json:"identityRef,omitempty"`
+			IdentityRef *common.IdentityReference `json:"identityRef,omitempty"`
 		} `json:"spec,omitempty"`
 	}
-	if err := fieldsOf(place, &fields); err != nil {
+	if err := common.FieldsOf(place, &fields); err != nil {
 		return nil, err
 	}
 	ref := fields.Spec.IdentityRef
@@ -60,7 +35,7 @@ func IdentityRefOf(place *unstructured.Unstructured) (*IdentityReference, error)
 	return ref, nil
 }
 
-// IdentitySource is what is read of an AzureClusterIdentity.
+// IdentitySource holds the fields that are read from an AzureClusterIdentity.
 //
 // +kubebuilder:object:generate=false
 type IdentitySource struct {
@@ -89,13 +64,6 @@ func IdentitySourceOf(u *unstructured.Unstructured) (IdentitySource, error) {
 	var fields struct {
 		Spec IdentitySource `json:"spec,omitempty"`
 	}
-	err := fieldsOf(u, &fields)
+	err := common.FieldsOf(u, &fields)
 	return fields.Spec, err
-}
-
-func fieldsOf(u *unstructured.Unstructured, fields any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), fields); err != nil {
-		return fmt.Errorf("reading %s %s: a field has another type than it should: %w", u.GetKind(), u.GetName(), err)
-	}
-	return nil
 }

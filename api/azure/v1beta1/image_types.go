@@ -1,6 +1,6 @@
 package v1beta1
 
-// Image is what virtual machines boot from: exactly one of its fields is set.
+// Image is the image of virtual machines. Exactly one of its fields is set.
 // +kubebuilder:validation:XValidation:rule="has(self.id) || has(self.marketplace) || has(self.sharedGallery) || has(self.computeGallery)",reason=FieldValueRequired,message="You must supply a ID, Marketplace or ComputeGallery image details"
 // +kubebuilder:validation:XValidation:rule="!has(self.marketplace) || !has(self.id)",fieldPath=".marketplace",reason=FieldValueForbidden,message="Marketplace cannot be used as an image ID has been specified"
 // +kubebuilder:validation:XValidation:rule="!has(self.sharedGallery) || !(has(self.id) || has(self.marketplace))",fieldPath=".sharedGallery",reason=FieldValueForbidden,message="SharedGallery cannot be used as an image ID, Marketplace or ComputeGallery images has been specified"
@@ -12,7 +12,7 @@ type Image struct {
 	// +kubebuilder:validation:MaxLength=2048
 	ID *string `json:"id,omitempty"`
 
-	// SharedGallery is an image of a gallery. It is deprecated: computeGallery says the same.
+	// SharedGallery is an image of a gallery. It is deprecated in favour of computeGallery.
 	// +optional
 	SharedGallery *AzureSharedGalleryImage `json:"sharedGallery,omitempty"`
 
@@ -20,15 +20,14 @@ type Image struct {
 	// +optional
 	Marketplace *AzureMarketplaceImage `json:"marketplace,omitempty"`
 
-	// ComputeGallery is an image of a gallery: of one's own where subscription and resource group are named, else of the
-	// community.
+	// ComputeGallery is an image of a gallery: of a private one if subscription and resource group are set, else of a community gallery.
 	// +optional
 	ComputeGallery *AzureComputeGalleryImage `json:"computeGallery,omitempty"`
 }
 
 // ImagePlan names what an image was sold as.
 type ImagePlan struct {
-	// Publisher is who made the image.
+	// Publisher is the publisher of the image.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -85,24 +84,24 @@ type AzureComputeGalleryImage struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version"`
 
-	// SubscriptionID is the subscription of a gallery of one's own.
+	// SubscriptionID is the subscription of a private gallery.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	SubscriptionID *string `json:"subscriptionID,omitempty"`
 
-	// ResourceGroup is the resource group of a gallery of one's own.
+	// ResourceGroup is the resource group of a private gallery.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	ResourceGroup *string `json:"resourceGroup,omitempty"`
 
-	// Plan is what the image was sold as, where it was made from one that is sold.
+	// Plan is the purchase plan of the marketplace image from which the image was made, if any.
 	// +optional
 	Plan *ImagePlan `json:"plan,omitempty"`
 }
 
-// AzureSharedGalleryImage is an image of a gallery of one's own.
+// AzureSharedGalleryImage is an image of a private gallery.
 // +kubebuilder:validation:XValidation:rule="has(self.publisher) == has(self.offer) && has(self.offer) == has(self.sku)",reason=FieldValueInvalid,message="publisher, offer and sku are a plan: set all three or none"
 type AzureSharedGalleryImage struct {
 	// SubscriptionID of the gallery.

@@ -17,15 +17,15 @@ const (
 // RememberedImage begins the key under which an object remembers the image that was found for a Kubernetes version: an Image in JSON.
 const RememberedImage = "image-"
 
-// Remember is what an object keeps of the view, to find its cloud objects by when the infrastructure cluster is gone.
+// Remember returns the part of the view that an object stores, to find its cloud objects after the infrastructure cluster is gone.
 func (v *ClusterView) Remember() map[string]string {
 	return map[string]string{
 		keepSubscription: v.SubscriptionID, keepResourceGroup: v.ResourceGroup, keepLocation: v.Location, keepEnvironment: v.Environment,
 	}
 }
 
-// ClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write
-// there.
+// ClusterViewRemembered returns the part of the view that an object has stored in its annotation of that name. The error describes the
+// content that is missing.
 func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
 	v := ClusterView{
 		SubscriptionID: kept[keepSubscription], ResourceGroup: kept[keepResourceGroup], Location: kept[keepLocation],
@@ -45,7 +45,7 @@ func NotRemembered(annotation, group, more string) error {
 		annotation, group, keepSubscription, keepResourceGroup, keepLocation, keepEnvironment, PublicCloud, more)
 }
 
-// ImageRemembered is the one image that an object remembers; nil while there is none that is sure.
+// ImageRemembered returns the one image that an object remembers; nil while there is none that is sure.
 func ImageRemembered(kept map[string]string) *Image {
 	var found []string
 	for key, text := range kept {

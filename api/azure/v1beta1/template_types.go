@@ -1,6 +1,6 @@
 package v1beta1
 
-// AzureMachinePoolMachineTemplate is what virtual machines of a pool are made of.
+// AzureMachinePoolMachineTemplate describes the virtual machines of a pool.
 // +kubebuilder:validation:XValidation:rule="!has(self.networkInterfaces) || size(self.networkInterfaces) == 0 || !has(self.subnetName) || size(self.subnetName) == 0",fieldPath=".networkInterfaces",reason=FieldValueForbidden,message="cannot set both NetworkInterfaces and machine SubnetName: name the subnet in networkInterfaces"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.disableVMBootstrapExtension) || (has(self.disableVMBootstrapExtension) && self.disableVMBootstrapExtension == oldSelf.disableVMBootstrapExtension)",fieldPath=".disableVMBootstrapExtension",reason=FieldValueForbidden,message="can't be changed once it is set"
 // +kubebuilder:validation:XValidation:rule="!has(self.osDisk.managedDisk) || !has(self.osDisk.managedDisk.securityProfile) || !has(self.osDisk.managedDisk.securityProfile.securityEncryptionType) || (has(self.securityProfile) && has(self.securityProfile.securityType) && self.securityProfile.securityType == 'ConfidentialVM')",fieldPath=".securityProfile.securityType",reason=FieldValueInvalid,message="SecurityType should be set to 'ConfidentialVM' when securityEncryptionType is defined"
@@ -17,8 +17,7 @@ type AzureMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:MaxLength=128
 	VMSize string `json:"vmSize"`
 
-	// Image is what virtual machines boot from. Absent, it is the image that the ecosystem publishes for the MachinePool's
-	// Kubernetes version.
+	// Image is the image of virtual machines. The default is the image that the ecosystem publishes for the MachinePool's Kubernetes version.
 	// +optional
 	// +nullable
 	Image *Image `json:"image,omitempty"`
@@ -42,16 +41,16 @@ type AzureMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9+/\\\\r\\\\n]*=?[\\\\r\\\\n]*=?[\\\\r\\\\n]*$')",reason=FieldValueInvalid,message="the SSH public key is not properly base64 encoded"
 	SSHPublicKey string `json:"sshPublicKey,omitempty"`
 
-	// AcceleratedNetworking is the deprecated place of networkInterfaces[0].acceleratedNetworking. It says nothing where
-	// networkInterfaces are given.
+	// AcceleratedNetworking is deprecated in favour of networkInterfaces[0].acceleratedNetworking. It has no effect together with
+	// networkInterfaces.
 	// +optional
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
 
-	// AdditionalCapabilities are capabilities that virtual machines have only when asked for.
+	// AdditionalCapabilities are optional capabilities of virtual machines.
 	// +optional
 	AdditionalCapabilities *AdditionalCapabilities `json:"additionalCapabilities,omitempty"`
 
-	// Diagnostics are what Azure keeps of the console of virtual machines.
+	// Diagnostics configure how Azure stores the console output of virtual machines.
 	// +optional
 	// +kubebuilder:default={boot: {storageAccountType: Managed}}
 	Diagnostics *Diagnostics `json:"diagnostics,omitempty"`
@@ -63,7 +62,7 @@ type AzureMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="self <= 15",reason=FieldValueInvalid,message="maximum timeout 15 is allowed for TerminateNotificationTimeout"
 	TerminateNotificationTimeout *int `json:"terminateNotificationTimeout,omitempty"`
 
-	// SecurityProfile is how virtual machines are secured.
+	// SecurityProfile configures the security of virtual machines.
 	// +optional
 	SecurityProfile *SecurityProfile `json:"securityProfile,omitempty"`
 
@@ -83,8 +82,8 @@ type AzureMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(e, self.exists_one(f, f.name == e.name))",reason=FieldValueInvalid,message="no two extensions may have the same name"
 	VMExtensions []VMExtension `json:"vmExtensions,omitempty"`
 
-	// DisableVMBootstrapExtension, when false, adds the ecosystem's extension that tells Azure when a virtual machine has
-	// joined. Once set it can't be changed.
+	// DisableVMBootstrapExtension, if false, adds the ecosystem's extension that reports to Azure when a virtual machine has joined. Once set
+	// it can't be changed.
 	// +optional
 	DisableVMBootstrapExtension *bool `json:"disableVMBootstrapExtension,omitempty"`
 
@@ -103,7 +102,7 @@ type NetworkInterface struct {
 	// +kubebuilder:validation:MaxLength=80
 	SubnetName string `json:"subnetName,omitempty"`
 
-	// PrivateIPConfigs is how many private addresses the interface has.
+	// PrivateIPConfigs is the number of private addresses of the interface.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Maximum=256
@@ -117,14 +116,14 @@ type NetworkInterface struct {
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
 }
 
-// AdditionalCapabilities are capabilities that virtual machines have only when asked for.
+// AdditionalCapabilities are optional capabilities of virtual machines.
 type AdditionalCapabilities struct {
 	// UltraSSDEnabled lets disks of type UltraSSD_LRS be attached; absent, it is as dataDisks need it.
 	// +optional
 	UltraSSDEnabled *bool `json:"ultraSSDEnabled,omitempty"`
 }
 
-// Diagnostics are what Azure keeps of the console of virtual machines.
+// Diagnostics configure how Azure stores the console output of virtual machines.
 type Diagnostics struct {
 	// Boot is about the console's output.
 	// +optional

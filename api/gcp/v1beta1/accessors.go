@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// GetCommonStatus returns the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *GCPMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
 // GetProviderID returns the ID of the group in the specification.
@@ -31,7 +31,7 @@ func (p *GCPMachinePool) SetConditions(conditions []metav1.Condition) {
 	p.Status.Conditions = conditions
 }
 
-// GetCommonStatus returns the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *GCPManagedMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
 // GetProviderID returns the ID of the node pool in the specification.
@@ -120,7 +120,7 @@ func (s *GCPManagedMachinePoolSpec) Confidential() ConfidentialComputePolicy {
 	return s.ConfidentialCompute.technology()
 }
 
-// technology returns the policy by the technology that it stands for.
+// technology returns the policy that selects the technology explicitly.
 func (p *ConfidentialComputePolicy) technology() ConfidentialComputePolicy {
 	switch {
 	case p == nil:

@@ -2,8 +2,8 @@ package v1beta1
 
 import "slices"
 
-// ClusterView is what pools read of their infrastructure cluster (GCPCluster, GCPManagedCluster). The kinds are other controllers': nothing
-// but the fields that are read is named, and nothing is ever written.
+// ClusterView holds the fields that pools read from their infrastructure cluster (GCPCluster, GCPManagedCluster). Other controllers own
+// these kinds, and Muster never writes them.
 // +kubebuilder:object:generate=false
 type ClusterView struct {
 	// Name of the infrastructure cluster object, for messages; ClusterName that of the Cluster, which names labels and network tags.
@@ -24,12 +24,12 @@ type ClusterView struct {
 	Endpoints Endpoints
 	// Ready is true if the network exists.
 	Ready bool
-	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it to all users
-	// that may read the Secret that the cluster's credentialsRef names.
+	// Identity is the identity for API calls on behalf of the cluster; nil means the controller's own credentials. ClusterViewOf does not set
+	// it, because only a client that can read the Secret in the cluster's credentialsRef can.
 	Identity *IdentityView
 }
 
-// SubnetView is what is read of one subnet of the cluster.
+// SubnetView holds the fields that are read from one subnet of the cluster.
 // +kubebuilder:object:generate=false
 type SubnetView struct {
 	// Name and Region of the subnet.
@@ -53,7 +53,7 @@ func (v *ClusterView) NodeSubnet() string {
 	return v.Subnets[i].Name
 }
 
-// ManagedClusterView is what pools read of a GKE cluster's objects (GCPManagedControlPlane, GCPManagedCluster).
+// ManagedClusterView holds the fields that pools read from the objects of a GKE cluster (GCPManagedControlPlane, GCPManagedCluster).
 // +kubebuilder:object:generate=false
 type ManagedClusterView struct {
 	// View has the project, the addresses, the labels and who asks the cloud. Its Name is that of the control plane object, its Region that of

@@ -2,13 +2,13 @@ package v1beta1
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 const (
@@ -56,7 +56,7 @@ type clusterFields struct {
 // everything else that is not there yet stays empty. It is an error only when a field that is read has another type than it should.
 func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 	var fields clusterFields
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return ClusterView{}, err
 	}
 	spec := &fields.Spec
@@ -104,7 +104,7 @@ type controlPlaneFields struct {
 // ManagedClusterView.Complete. It is an error only when a field that is read has another type than it should.
 func ManagedClusterViewOf(u *unstructured.Unstructured, cluster string) (ManagedClusterView, error) {
 	var fields controlPlaneFields
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return ManagedClusterView{}, err
 	}
 	spec, status := &fields.Spec, &fields.Status
@@ -133,11 +133,4 @@ func RegionOf(location string) string {
 		return parts[0] + "-" + parts[1]
 	}
 	return location
-}
-
-func fieldsOf(u *unstructured.Unstructured, fields any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), fields); err != nil {
-		return fmt.Errorf("read %s %s: a field has another type than it should: %w", u.GetKind(), u.GetName(), err)
-	}
-	return nil
 }

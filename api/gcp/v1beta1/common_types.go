@@ -12,10 +12,10 @@ type Labels map[string]LabelValue
 type LabelValue string
 
 // Strings returns the labels as plain strings; nil for none.
-func (l Labels) Strings() map[string]string { return plain(l) }
+func (l Labels) Strings() map[string]string { return toStrings(l) }
 
-// plain returns a map with plain values; nil for none.
-func plain[V ~string](from map[string]V) map[string]string {
+// toStrings returns a map with plain values; nil for none.
+func toStrings[V ~string](from map[string]V) map[string]string {
 	if len(from) == 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ const (
 	LocalSSDSize = 375
 )
 
-// AttachedDisk is a disk that instances have beside the boot disk. It is created and deleted with the instance.
+// AttachedDisk is an additional disk of instances. It is created and deleted with the instance.
 // +kubebuilder:validation:XValidation:rule="!has(self.deviceType) || self.deviceType != 'local-ssd' || !has(self.encryptionKey)",fieldPath=".encryptionKey",reason=FieldValueForbidden,message="can't be set when deviceType is local-ssd: Compute Engine encrypts local SSDs with keys of its own"
 type AttachedDisk struct {
 	// DeviceType is the type of the disk: pd-standard, pd-ssd, pd-balanced, hyperdisk-balanced or another that the machine type supports, or

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// GCPMachineKind is the name of the kind that stands for one instance of a pool.
+	// GCPMachineKind is the kind of the objects that represent single instances of a pool.
 	GCPMachineKind = "GCPMachine"
 
 	// PoolMachineFinalizer keeps the object until its instance is gone. It is not the ecosystem's: the provider of clusters takes that off as
 	// soon as the object is deleted, because it finds no instance of the object's name.
 	PoolMachineFinalizer = "muster.dev/gcpmachine"
 
-	// MachineFinalizer is what the provider of clusters keeps every GCPMachine with.
+	// MachineFinalizer is the finalizer of the ecosystem's provider on every GCPMachine.
 	MachineFinalizer = "gcpmachine.infrastructure.cluster.x-k8s.io"
 )
 
-// GCPMachineSpec says which instance of Compute Engine the object stands for. Only what a pool's machine carries is named here; whatever
-// else the ecosystem's manifests hold is kept as it is.
+// GCPMachineSpec identifies the instance of Compute Engine. It has only the fields of a pool's machine; other fields of the ecosystem's
+// manifests are preserved.
 type GCPMachineSpec struct {
-	// ProviderID is what the instance's Node carries in spec.providerID.
+	// ProviderID is the spec.providerID of the instance's Node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
@@ -33,9 +33,9 @@ type GCPMachineSpec struct {
 	InstanceType string `json:"instanceType"`
 }
 
-// GCPMachineStatus is what is known about the instance.
+// GCPMachineStatus defines the observed state of an instance.
 type GCPMachineStatus struct {
-	// Initialization tells the core controller how far the first provisioning has come.
+	// Initialization reports the progress of the first provisioning to the core controller.
 	// +optional
 	Initialization common.Initialization `json:"initialization,omitzero"`
 
@@ -81,8 +81,8 @@ type GCPMachineStatus struct {
 	FailureMessage *string `json:"failureMessage,omitempty"`
 }
 
-// GCPMachine stands for one instance of a GCPMachinePool. It is made and taken away by the pool's controller, while the pool has machines
-// of its own.
+// GCPMachine represents one instance of a GCPMachinePool. The pool's controller creates and deletes it while the pool has infrastructure
+// machines.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=gcpmachines,scope=Namespaced,categories=cluster-api
 // +kubebuilder:subresource:status
@@ -102,12 +102,12 @@ type GCPMachine struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec says which instance it is.
+	// Spec identifies the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Spec GCPMachineSpec `json:"spec,omitzero"`
 
-	// Status is what is known about the instance.
+	// Status holds the observed state of the instance.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Status GCPMachineStatus `json:"status,omitzero"`

@@ -14,7 +14,7 @@ const (
 	MachinePoolFinalizer = "gcpmachinepool.infrastructure.cluster.x-k8s.io"
 )
 
-// GCPMachinePoolSpec is what a pool of instances kept by a managed instance group should be.
+// GCPMachinePoolSpec defines the desired state of a GCPMachinePool, a pool of instances in a managed instance group.
 // +kubebuilder:validation:XValidation:rule="!has(self.confidentialCompute) || self.confidentialCompute == 'Disabled' || (has(self.onHostMaintenance) && self.onHostMaintenance == 'Terminate')",fieldPath=".onHostMaintenance",reason=FieldValueInvalid,message="must be Terminate when confidentialCompute is on: Compute Engine can't migrate confidential instances"
 // +kubebuilder:validation:XValidation:rule="!has(self.guestAccelerators) || size(self.guestAccelerators) == 0 || !has(self.onHostMaintenance) || self.onHostMaintenance == 'Terminate'",fieldPath=".onHostMaintenance",reason=FieldValueInvalid,message="must be Terminate or absent when guestAccelerators are set: Compute Engine can't migrate instances with accelerators"
 // +kubebuilder:validation:XValidation:rule="!(has(self.preemptible) && self.preemptible || has(self.provisioningModel) && self.provisioningModel == 'Spot') || !has(self.onHostMaintenance) || self.onHostMaintenance == 'Terminate'",fieldPath=".onHostMaintenance",reason=FieldValueInvalid,message="must be Terminate or absent for preemptible and Spot instances: Compute Engine can't migrate them"
@@ -46,7 +46,7 @@ type GCPMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	Subnet *string `json:"subnet,omitempty"`
 
-	// AliasIPRanges are ranges of addresses that each instance has beside its own.
+	// AliasIPRanges are additional address ranges of each instance.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -63,12 +63,12 @@ type GCPMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	Image *string `json:"image,omitempty"`
 
-	// AdditionalLabels are labels of instances and their disks, beside those that are always there. Where the cluster's additionalLabels name
-	// the same key, the pool's value is taken.
+	// AdditionalLabels are labels of instances and their disks, in addition to those of the controller. If the cluster's additionalLabels have
+	// the same key, the pool's value is used.
 	// +optional
 	AdditionalLabels Labels `json:"additionalLabels,omitempty"`
 
-	// AdditionalMetadata are entries of the metadata of instances, beside those that are always there.
+	// AdditionalMetadata are entries of the metadata of instances, in addition to those of the controller.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
@@ -79,7 +79,7 @@ type GCPMachinePoolSpec struct {
 	// +optional
 	PublicIP *bool `json:"publicIP,omitempty"`
 
-	// AdditionalNetworkTags are network tags of instances, beside those of the cluster.
+	// AdditionalNetworkTags are network tags of instances, in addition to those of the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=62
@@ -88,7 +88,7 @@ type GCPMachinePoolSpec struct {
 	// +kubebuilder:validation:items:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	AdditionalNetworkTags []string `json:"additionalNetworkTags,omitempty"`
 
-	// ResourceManagerTags are tags of Resource Manager that instances are bound to, beside those of the cluster.
+	// ResourceManagerTags are tags of Resource Manager that instances are bound to, in addition to those of the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -105,7 +105,7 @@ type GCPMachinePoolSpec struct {
 	// +optional
 	RootDeviceType *DiskType `json:"rootDeviceType,omitempty"`
 
-	// AdditionalDisks are disks that each instance has beside the boot disk.
+	// AdditionalDisks are disks of each instance in addition to the boot disk.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=127
@@ -134,8 +134,8 @@ type GCPMachinePoolSpec struct {
 	// +optional
 	ShieldedInstanceConfig *ShieldedInstanceConfig `json:"shieldedInstanceConfig,omitempty"`
 
-	// OnHostMaintenance is what happens to instances when their host is maintained: Migrate or Terminate. Absent, instances are migrated
-	// unless they are preemptible, Spot or have accelerators.
+	// OnHostMaintenance selects the treatment of instances during maintenance of their host: Migrate or Terminate. By default instances are
+	// migrated unless they are preemptible, Spot or have accelerators.
 	// +optional
 	OnHostMaintenance *HostMaintenancePolicy `json:"onHostMaintenance,omitempty"`
 
@@ -154,8 +154,8 @@ type GCPMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	GuestAccelerators []Accelerator `json:"guestAccelerators,omitempty"`
 
-	// Strategy is how instances that were made from another template than the wanted one are replaced: one by one, each drained first. It is
-	// Muster's own addition to the ecosystem's kind, as are the fields below.
+	// Strategy selects how instances with an outdated template are replaced: one by one, each drained first. It is an addition of Muster to
+	// the ecosystem's kind, as are the fields below.
 	// +optional
 	// +kubebuilder:default={type: "RollingUpdate", rollingUpdate: {maxSurge: 1, maxUnavailable: 0, deletePolicy: Oldest}}
 	Strategy common.Strategy `json:"strategy,omitempty"`
@@ -168,16 +168,16 @@ type GCPMachinePoolSpec struct {
 	// +optional
 	AutoHealing *AutoHealing `json:"autoHealing,omitempty"`
 
-	// InstanceLifecyclePolicy is how Compute Engine repairs instances.
+	// InstanceLifecyclePolicy configures how Compute Engine repairs instances.
 	// +optional
 	InstanceLifecyclePolicy *InstanceLifecyclePolicy `json:"instanceLifecyclePolicy,omitempty"`
 }
 
-// GCPMachinePoolStatus is what is known about the pool.
+// GCPMachinePoolStatus defines the observed state of a GCPMachinePool.
 type GCPMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
-	// InfrastructureMachineKind is the kind of the objects that stand for single instances; absent when there are none.
+	// InfrastructureMachineKind is the kind of the objects that represent single instances; absent if there are none.
 	// +optional
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 }
@@ -205,11 +205,11 @@ type GCPMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec GCPMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status GCPMachinePoolStatus `json:"status,omitzero"`
 }

@@ -8,27 +8,28 @@ import (
 // GCPMachinePoolTemplateKind is the kind's name.
 const GCPMachinePoolTemplateKind = "GCPMachinePoolTemplate"
 
-// GCPMachinePoolTemplateSpec is what a ClusterClass makes GCPMachinePools from.
+// GCPMachinePoolTemplateSpec holds the template from which a ClusterClass creates GCPMachinePools.
 type GCPMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template GCPMachinePoolTemplateResource `json:"template"`
 }
 
-// GCPMachinePoolTemplateResource is a GCPMachinePool without what only an object of its own has.
+// GCPMachinePoolTemplateResource is a GCPMachinePool without the fields that only an individual object has.
 type GCPMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: change the ClusterClass to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec GCPMachinePoolSpec `json:"spec"`
 }
 
-// GCPMachinePoolTemplate is what a ClusterClass makes GCPMachinePools from.
+// GCPMachinePoolTemplate is the template from which a ClusterClass creates GCPMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=gcpmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=gcpmpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type GCPMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec GCPMachinePoolTemplateSpec `json:"spec"`
 }

@@ -14,7 +14,7 @@ const (
 	ManagedMachinePoolFinalizer = "gcpmanagedmachinepool.infrastructure.cluster.x-k8s.io"
 )
 
-// GCPManagedMachinePoolSpec is what a node pool of GKE should be.
+// GCPManagedMachinePoolSpec defines the desired state of a GCPManagedMachinePool, a node pool of GKE.
 // +kubebuilder:validation:XValidation:rule="has(self.nodePoolName) == has(oldSelf.nodePoolName) && (!has(self.nodePoolName) || self.nodePoolName == oldSelf.nodePoolName)",fieldPath=".nodePoolName",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't rename a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.localSsdCount) == has(oldSelf.localSsdCount) && (!has(self.localSsdCount) || self.localSsdCount == oldSelf.localSsdCount)",fieldPath=".localSsdCount",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the local SSDs of a node pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.maxPodsPerNode) == has(oldSelf.maxPodsPerNode) && (!has(self.maxPodsPerNode) || self.maxPodsPerNode == oldSelf.maxPodsPerNode)",fieldPath=".maxPodsPerNode",reason=FieldValueForbidden,message="can't be changed once the pool exists: GKE can't change the number of pods per node of a node pool; create another pool"
@@ -109,11 +109,11 @@ type GCPManagedMachinePoolSpec struct {
 	// +optional
 	NodeNetwork *NodeNetworkConfig `json:"nodeNetwork,omitempty"`
 
-	// NodeSecurity is how nodes are secured. It can't be changed later.
+	// NodeSecurity configures the security of nodes. It can't be changed later.
 	// +optional
 	NodeSecurity *NodeSecurityConfig `json:"nodeSecurity,omitempty"`
 
-	// KubernetesLabels are the labels of the pool's nodes, beside those that GKE sets.
+	// KubernetesLabels are the labels of the pool's nodes, in addition to those that GKE sets.
 	// +optional
 	KubernetesLabels NodeLabels `json:"kubernetesLabels,omitempty"`
 
@@ -123,12 +123,12 @@ type GCPManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	KubernetesTaints []Taint `json:"kubernetesTaints,omitempty"`
 
-	// AdditionalLabels are labels of the cloud objects of nodes, beside those that are always there. Where the cluster's additionalLabels name
-	// the same key, the pool's value is taken.
+	// AdditionalLabels are labels of the cloud objects of nodes, in addition to those of the controller. If the cluster's additionalLabels
+	// have the same key, the pool's value is used.
 	// +optional
 	AdditionalLabels Labels `json:"additionalLabels,omitempty"`
 
-	// Management is what GKE does to nodes by itself; absent, GKE has defaults of its own.
+	// Management configures the automatic maintenance of nodes by GKE. Absent fields have the defaults of GKE.
 	// +optional
 	Management *NodePoolManagement `json:"management,omitempty"`
 
@@ -149,7 +149,8 @@ type GCPManagedMachinePoolSpec struct {
 	// +optional
 	ConfidentialCompute *ConfidentialComputePolicy `json:"confidentialCompute,omitempty"`
 
-	// UpgradeSettings are how GKE replaces nodes. Absent, GKE has defaults of its own. They are Muster's own addition to the ecosystem's kind.
+	// UpgradeSettings configure how GKE replaces nodes. Absent fields have the defaults of GKE. They are an addition of Muster to the
+	// ecosystem's kind.
 	// +optional
 	UpgradeSettings *UpgradeSettings `json:"upgradeSettings,omitempty"`
 }
@@ -165,9 +166,9 @@ type NodeLabels map[string]NodeLabelValue
 type NodeLabelValue string
 
 // Strings returns the labels as plain strings; nil for none.
-func (l NodeLabels) Strings() map[string]string { return plain(l) }
+func (l NodeLabels) Strings() map[string]string { return toStrings(l) }
 
-// GCPManagedMachinePoolStatus is what is known about the pool.
+// GCPManagedMachinePoolStatus defines the observed state of a GCPManagedMachinePool.
 type GCPManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -201,11 +202,11 @@ type GCPManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec GCPManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status GCPManagedMachinePoolStatus `json:"status,omitzero"`
 }

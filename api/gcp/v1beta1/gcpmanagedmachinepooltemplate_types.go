@@ -8,27 +8,28 @@ import (
 // GCPManagedMachinePoolTemplateKind is the kind's name.
 const GCPManagedMachinePoolTemplateKind = "GCPManagedMachinePoolTemplate"
 
-// GCPManagedMachinePoolTemplateSpec is what a ClusterClass makes GCPManagedMachinePools from.
+// GCPManagedMachinePoolTemplateSpec holds the template from which a ClusterClass creates GCPManagedMachinePools.
 type GCPManagedMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template GCPManagedMachinePoolTemplateResource `json:"template"`
 }
 
-// GCPManagedMachinePoolTemplateResource is a GCPManagedMachinePool without what only an object of its own has.
+// GCPManagedMachinePoolTemplateResource is a GCPManagedMachinePool without the fields that only an individual object has.
 type GCPManagedMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: change the ClusterClass to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec GCPManagedMachinePoolSpec `json:"spec"`
 }
 
-// GCPManagedMachinePoolTemplate is what a ClusterClass makes GCPManagedMachinePools from.
+// GCPManagedMachinePoolTemplate is the template from which a ClusterClass creates GCPManagedMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=gcpmanagedmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=gcpmmpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type GCPManagedMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec GCPManagedMachinePoolTemplateSpec `json:"spec"`
 }

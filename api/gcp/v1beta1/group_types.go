@@ -1,6 +1,6 @@
 package v1beta1
 
-// TargetShape is how a regional group spreads its instances over zones.
+// TargetShape selects the distribution of the instances of a regional group over zones.
 // +kubebuilder:validation:Enum=Even;Balanced;Any;AnySingleZone
 type TargetShape string
 
@@ -30,7 +30,8 @@ type DistributionPolicy struct {
 	// +kubebuilder:validation:items:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	Zones []string `json:"zones,omitempty"`
 
-	// TargetShape is how a regional group spreads its instances over zones: Even, Balanced, Any or AnySingleZone. Absent, it is Even.
+	// TargetShape selects the distribution of the instances of a regional group over zones: Even, Balanced, Any or AnySingleZone. The default
+	// is Even.
 	// +optional
 	TargetShape TargetShape `json:"targetShape,omitempty"`
 }
@@ -43,14 +44,14 @@ type AutoHealing struct {
 	// +kubebuilder:validation:MaxLength=2048
 	HealthCheck string `json:"healthCheck"`
 
-	// InitialDelaySec is how many seconds a new instance has before its health counts. Absent, it is 0.
+	// InitialDelaySec is the time before the health of a new instance counts, in seconds. The default is 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	InitialDelaySec int32 `json:"initialDelaySec,omitempty"`
 }
 
-// FailureAction is what Compute Engine does about an instance that fails.
+// FailureAction selects the reaction of Compute Engine to a failed instance.
 // +kubebuilder:validation:Enum=Repair;DoNothing
 type FailureAction string
 
@@ -62,14 +63,15 @@ const (
 	ActionDoNothing FailureAction = "DoNothing"
 )
 
-// InstanceLifecyclePolicy is how Compute Engine repairs the instances of a group. It has defaults for what is absent.
+// InstanceLifecyclePolicy configures how Compute Engine repairs the instances of a group. Absent fields have the defaults of Compute
+// Engine.
 type InstanceLifecyclePolicy struct {
 	// DefaultActionOnFailure is Repair, which recreates an instance that failed under its name, or DoNothing. Absent, it is Repair.
 	// +optional
 	DefaultActionOnFailure FailureAction `json:"defaultActionOnFailure,omitempty"`
 
-	// ForceUpdateOnRepair is true if a repaired instance is recreated from the group's current template instead of its own. Absent, it is
-	// false.
+	// ForceUpdateOnRepair is true if a repaired instance is recreated from the group's current template instead of the one it had. The default
+	// is false.
 	// +optional
 	ForceUpdateOnRepair *bool `json:"forceUpdateOnRepair,omitempty"`
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// IdentityView is who asks the cloud for a cluster, where that is not the controller with its own credentials. It is no API object, and is
-// never changed once it is made.
+// IdentityView is the identity for API calls on behalf of a cluster that does not use the controller's own credentials. It is no API
+// object, and is immutable.
 // +kubebuilder:object:generate=false
 type IdentityView struct {
-	// Name is Secret, its namespace and its name, for example Secret/default/tenant-a. It is what messages, rate budgets and metrics know the
-	// identity by.
+	// Name is the kind, namespace and name of the Secret, for example Secret/default/tenant-a. It identifies the identity in messages, rate
+	// limits and metrics.
 	Name string
 	// Credentials is the JSON that Google's tools write: of a service account, an external account or an impersonated service account.
 	Credentials common.Secret
 }
 
-// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new
-// ones.
+// Fingerprint identifies the identity by a hash of all its fields. It is the cache key of clients, so that a rotated key leads to new ones.
 func (i *IdentityView) Fingerprint() string {
 	if i == nil {
 		return ""
@@ -62,7 +61,7 @@ func CredentialsRefOf(u *unstructured.Unstructured) (*CredentialsReference, erro
 			CredentialsRef *CredentialsReference `json:"credentialsRef,omitempty"`
 		} `json:"spec,omitempty"`
 	}
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return nil, err
 	}
 	ref := fields.Spec.CredentialsRef

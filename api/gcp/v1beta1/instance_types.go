@@ -10,7 +10,7 @@ const (
 	Disabled Switch = "Disabled"
 )
 
-// ProvisioningModel is how long instances may keep their capacity.
+// ProvisioningModel selects how long instances may keep their capacity.
 // +kubebuilder:validation:Enum=Standard;Spot
 type ProvisioningModel string
 
@@ -22,7 +22,7 @@ const (
 	ProvisioningSpot ProvisioningModel = "Spot"
 )
 
-// HostMaintenancePolicy is what happens to instances when their host is maintained.
+// HostMaintenancePolicy selects the treatment of instances during maintenance of their host.
 // +kubebuilder:validation:Enum=Migrate;Terminate
 type HostMaintenancePolicy string
 
@@ -62,7 +62,7 @@ type MetadataItem struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// AliasIPRange is a range of addresses that instances have beside their own.
+// AliasIPRange is an additional address range of instances.
 type AliasIPRange struct {
 	// IPCidrRange is a size such as /24, which Compute Engine chooses a range of, or a range or an address of the subnet.
 	// +required
@@ -84,8 +84,7 @@ type ServiceAccount struct {
 	// +kubebuilder:validation:MaxLength=254
 	Email string `json:"email,omitempty"`
 
-	// Scopes are what instances may use the account for; absent, they have the scope
-	// https://www.googleapis.com/auth/cloud-platform.
+	// Scopes limit the use of the account by instances. The default is the scope https://www.googleapis.com/auth/cloud-platform.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100

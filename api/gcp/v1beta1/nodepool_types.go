@@ -6,7 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:Enum=pd-standard;pd-ssd;pd-balanced;hyperdisk-balanced
 type NodeDiskType string
 
-// LocationPolicy is how GKE's autoscaler chooses the zones of new nodes.
+// LocationPolicy selects how GKE's autoscaler distributes new nodes over zones.
 // +kubebuilder:validation:Enum=balanced;any
 type LocationPolicy string
 
@@ -44,7 +44,7 @@ type NodePoolAutoScaling struct {
 	// +optional
 	EnableAutoscaling *bool `json:"enableAutoscaling,omitempty"`
 
-	// LocationPolicy is how the autoscaler chooses the zones of new nodes: balanced or any. Absent, GKE chooses.
+	// LocationPolicy selects how the autoscaler distributes new nodes over zones: balanced or any. If it is absent, GKE chooses.
 	// +optional
 	LocationPolicy *LocationPolicy `json:"locationPolicy,omitempty"`
 
@@ -92,7 +92,7 @@ type NodeNetworkConfig struct {
 	PodRangeCidrBlock *string `json:"podRangeCidrBlock,omitempty"`
 }
 
-// NodeSecurityConfig is how nodes are secured. It can't be changed later.
+// NodeSecurityConfig configures the security of nodes. It can't be changed later.
 type NodeSecurityConfig struct {
 	// ServiceAccount is the service account that nodes act as; absent, it is the default service account of Compute Engine.
 	// +optional
@@ -119,7 +119,7 @@ type ServiceAccountConfig struct {
 	// +kubebuilder:validation:MaxLength=254
 	Email *string `json:"email,omitempty"`
 
-	// Scopes are what nodes may use the account for; absent, GKE has a list of its own.
+	// Scopes limit the use of the account by nodes. If they are absent, GKE uses its default list.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -128,7 +128,7 @@ type ServiceAccountConfig struct {
 	Scopes []string `json:"scopes,omitempty"`
 }
 
-// NodePoolManagement is what GKE does to nodes by itself.
+// NodePoolManagement configures the automatic maintenance of nodes by GKE.
 type NodePoolManagement struct {
 	// AutoUpgrade is true if GKE upgrades the nodes to the version of the control plane.
 	// +optional
@@ -204,7 +204,7 @@ type Taint struct {
 	Value string `json:"value"`
 }
 
-// UpgradeStrategy is how GKE replaces the nodes of a pool.
+// UpgradeStrategy selects how GKE replaces the nodes of a pool.
 // +kubebuilder:validation:Enum=Surge;BlueGreen
 type UpgradeStrategy string
 
@@ -216,8 +216,8 @@ const (
 	UpgradeBlueGreen UpgradeStrategy = "BlueGreen"
 )
 
-// UpgradeSettings are how GKE replaces nodes, in an upgrade and when a change of the specification needs other nodes. Absent fields have
-// GKE's defaults. They are Muster's own addition to the ecosystem's kind.
+// UpgradeSettings configure how GKE replaces nodes, in an upgrade and when a change of the specification needs other nodes. Absent fields
+// have the defaults of GKE. They are an addition of Muster to the ecosystem's kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || self.maxSurge + self.maxUnavailable >= 1",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="must be at least 1 when maxSurge is 0: no node could be replaced"
 // +kubebuilder:validation:XValidation:rule="(has(self.maxSurge) ? self.maxSurge : 0) + (has(self.maxUnavailable) ? self.maxUnavailable : 0) <= 20",fieldPath=".maxSurge",reason=FieldValueInvalid,message="maxSurge and maxUnavailable must be at most 20 together: GKE replaces no more nodes at once"
 // +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'BlueGreen' || (!has(self.maxSurge) && !has(self.maxUnavailable))",fieldPath=".maxSurge",reason=FieldValueForbidden,message="maxSurge and maxUnavailable can't be set when strategy is BlueGreen"
@@ -227,13 +227,13 @@ type UpgradeSettings struct {
 	// +optional
 	Strategy UpgradeStrategy `json:"strategy,omitempty"`
 
-	// MaxSurge is how many nodes are added in an upgrade. GKE takes 1 where it and maxUnavailable are absent.
+	// MaxSurge is the number of additional nodes during an upgrade. The default of GKE is 1 if maxUnavailable is absent too.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=20
 	MaxSurge *int32 `json:"maxSurge,omitempty"`
 
-	// MaxUnavailable is how many nodes may be unavailable in an upgrade. GKE takes 0 where it is absent.
+	// MaxUnavailable is the number of nodes that may be unavailable during an upgrade. The default of GKE is 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=20
@@ -244,20 +244,20 @@ type UpgradeSettings struct {
 	BlueGreenSettings *BlueGreenSettings `json:"blueGreenSettings,omitempty"`
 }
 
-// BlueGreenSettings are how GKE replaces nodes with strategy BlueGreen.
+// BlueGreenSettings configure how GKE replaces nodes with strategy BlueGreen.
 type BlueGreenSettings struct {
-	// StandardRolloutPolicy is how many nodes are drained at a time.
+	// StandardRolloutPolicy limits the number of nodes that are drained at a time.
 	// +optional
 	StandardRolloutPolicy *StandardRolloutPolicy `json:"standardRolloutPolicy,omitempty"`
 
-	// NodePoolSoakDuration is how long GKE waits after all nodes were drained before it deletes them, at most 168h. GKE takes an hour where it
-	// is absent.
+	// NodePoolSoakDuration is the time that GKE waits after the drain of all nodes before it deletes them, at most 168h. The default of GKE is
+	// one hour.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('168h')",reason=FieldValueInvalid,message="must be between 0s and 168h"
 	NodePoolSoakDuration *metav1.Duration `json:"nodePoolSoakDuration,omitempty"`
 }
 
-// StandardRolloutPolicy is how many nodes are drained at a time with strategy BlueGreen.
+// StandardRolloutPolicy limits the number of nodes that are drained at a time with strategy BlueGreen.
 // +kubebuilder:validation:XValidation:rule="!has(self.batchPercentage) || !has(self.batchNodeCount)",fieldPath=".batchNodeCount",reason=FieldValueForbidden,message="can't be set with batchPercentage"
 type StandardRolloutPolicy struct {
 	// BatchPercentage is the share of nodes that are drained at a time, in percent.
@@ -272,7 +272,7 @@ type StandardRolloutPolicy struct {
 	// +kubebuilder:validation:Maximum=1000
 	BatchNodeCount *int32 `json:"batchNodeCount,omitempty"`
 
-	// BatchSoakDuration is how long GKE waits after each batch, at most 168h. GKE takes 0 where it is absent.
+	// BatchSoakDuration is the time that GKE waits after each batch, at most 168h. The default of GKE is 0.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('168h')",reason=FieldValueInvalid,message="must be between 0s and 168h"
 	BatchSoakDuration *metav1.Duration `json:"batchSoakDuration,omitempty"`

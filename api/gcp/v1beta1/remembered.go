@@ -12,7 +12,7 @@ const (
 	keepCluster   = "gke-cluster"
 )
 
-// Remember is what an object keeps of the view, to find its group by when the infrastructure cluster is gone.
+// Remember returns the part of the view that an object stores, to find its group after the infrastructure cluster is gone.
 func (v *ClusterView) Remember() map[string]string {
 	kept := map[string]string{keepProject: v.Project, keepRegion: v.Region}
 	v.Endpoints.remember(kept)
@@ -29,7 +29,8 @@ func (e *Endpoints) remember(kept map[string]string) {
 	}
 }
 
-// ClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write there.
+// ClusterViewRemembered returns the part of the view that an object has stored in its annotation of that name. The error describes the
+// content that is missing.
 func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
 	v := ClusterView{Project: kept[keepProject], NetworkProject: kept[keepProject], Region: kept[keepRegion],
 		Endpoints: Endpoints{Compute: kept[keepCompute], Container: kept[keepContainer]}}
@@ -40,15 +41,15 @@ func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterVi
 	return v, nil
 }
 
-// Remember is what an object keeps of the view, to find its node pool by when the control plane is gone.
+// Remember returns the part of the view that an object stores, to find its node pool after the control plane is gone.
 func (v *ManagedClusterView) Remember() map[string]string {
 	kept := map[string]string{keepProject: v.View.Project, keepLocation: v.Location, keepCluster: v.Name}
 	v.View.Endpoints.remember(kept)
 	return kept
 }
 
-// ManagedClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write
-// there.
+// ManagedClusterViewRemembered returns the part of the view that an object has stored in its annotation of that name. The error describes
+// the content that is missing.
 func ManagedClusterViewRemembered(kept map[string]string, annotation string) (ManagedClusterView, error) {
 	v := ManagedClusterView{Name: kept[keepCluster], Location: kept[keepLocation], View: ClusterView{
 		Project: kept[keepProject], NetworkProject: kept[keepProject], Region: RegionOf(kept[keepLocation]),

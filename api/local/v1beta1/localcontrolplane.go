@@ -8,7 +8,7 @@ import (
 // LocalControlPlaneFinalizer lets the API server be stopped and its data be removed before the object goes.
 const LocalControlPlaneFinalizer = "localcontrolplane.controlplane.cluster.x-k8s.io"
 
-// LocalControlPlaneSpec is what a local control plane shall be.
+// LocalControlPlaneSpec defines the desired state of a LocalControlPlane.
 type LocalControlPlaneSpec struct {
 	// version is the Kubernetes version that the object asks for, with the leading v. The API server runs the version
 	// that is built in and reports that one itself.
@@ -17,7 +17,7 @@ type LocalControlPlaneSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version"`
 
-	// replicas is how many API servers there are: one.
+	// replicas is the number of API servers: one.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Enum=1
@@ -27,8 +27,7 @@ type LocalControlPlaneSpec struct {
 	// +optional
 	ControlPlaneEndpoint clusterv1.APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 
-	// nodeMonitorGracePeriodSeconds is how long a node may be silent before it counts as lost. It is read when the API
-	// server starts.
+	// nodeMonitorGracePeriodSeconds is the time without a heartbeat after which a node becomes Unknown. It is read when the API server starts.
 	// +optional
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=5
@@ -36,7 +35,7 @@ type LocalControlPlaneSpec struct {
 	NodeMonitorGracePeriodSeconds int32 `json:"nodeMonitorGracePeriodSeconds,omitempty"`
 }
 
-// LocalControlPlaneStatus is what a local control plane is.
+// LocalControlPlaneStatus defines the observed state of a LocalControlPlane.
 type LocalControlPlaneStatus struct {
 	// conditions of the control plane: Available, Paused.
 	// +optional
@@ -45,11 +44,11 @@ type LocalControlPlaneStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// initialization tells core that machines may join.
+	// initialization reports to core that machines may join.
 	// +optional
 	Initialization LocalControlPlaneInitialization `json:"initialization,omitempty,omitzero"`
 
-	// externalManagedControlPlane is always true: no Machine and no Node stands for the control plane.
+	// externalManagedControlPlane is always true: the control plane has no Machine and no Node.
 	// +optional
 	ExternalManagedControlPlane *bool `json:"externalManagedControlPlane,omitempty"`
 
@@ -76,15 +75,15 @@ type LocalControlPlaneStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// LocalControlPlaneInitialization says how far the first start has come.
+// LocalControlPlaneInitialization reports the progress of the first start.
 type LocalControlPlaneInitialization struct {
 	// controlPlaneInitialized is true from when the API server first served and machines could join; it stays true.
 	// +optional
 	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"`
 }
 
-// LocalControlPlane is a control plane that is an API server of this machine, beside the management cluster's own. It
-// exists in the local world alone.
+// LocalControlPlane is a control plane whose API server runs on this machine, separate from that of the management cluster. It exists only
+// in the local world.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=localcontrolplanes,shortName=lcp,scope=Namespaced,categories=cluster-api
@@ -102,10 +101,10 @@ type LocalControlPlane struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the control plane shall be.
+	// spec defines the desired state of the control plane.
 	// +required
 	Spec LocalControlPlaneSpec `json:"spec"`
-	// status is what the control plane is.
+	// status holds the observed state of the control plane.
 	// +optional
 	Status LocalControlPlaneStatus `json:"status,omitempty"`
 }

@@ -5,28 +5,28 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// LocalControlPlaneTemplateSpec is what a ClusterClass makes LocalControlPlanes from.
+// LocalControlPlaneTemplateSpec holds the template from which a ClusterClass creates LocalControlPlanes.
 type LocalControlPlaneTemplateSpec struct {
 	// template of the control planes.
 	// +required
 	Template LocalControlPlaneTemplateResource `json:"template"`
 }
 
-// LocalControlPlaneTemplateResource is a LocalControlPlane without what only an object of its own has.
+// LocalControlPlaneTemplateResource is a LocalControlPlane without the fields that only an individual object has.
 type LocalControlPlaneTemplateResource struct {
-	// metadata is what the control planes' labels and annotations begin with.
+	// metadata holds the labels and annotations of new control planes.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec is what the control planes shall be.
+	// spec defines the desired state of the control planes.
 	// +required
 	Spec LocalControlPlaneTemplateResourceSpec `json:"spec"`
 }
 
-// LocalControlPlaneTemplateResourceSpec is what all control planes of a ClusterClass have in common: each Cluster has a
-// version and an endpoint of its own.
+// LocalControlPlaneTemplateResourceSpec holds the fields that all control planes of a ClusterClass share. The version and the endpoint are
+// set for each Cluster.
 type LocalControlPlaneTemplateResourceSpec struct {
-	// nodeMonitorGracePeriodSeconds is how long a node may be silent before it counts as lost.
+	// nodeMonitorGracePeriodSeconds is the time without a heartbeat after which a node becomes Unknown.
 	// +optional
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=5
@@ -34,7 +34,7 @@ type LocalControlPlaneTemplateResourceSpec struct {
 	NodeMonitorGracePeriodSeconds int32 `json:"nodeMonitorGracePeriodSeconds,omitempty"`
 }
 
-// LocalControlPlaneTemplate is what a ClusterClass makes LocalControlPlanes from.
+// LocalControlPlaneTemplate is the template from which a ClusterClass creates LocalControlPlanes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=localcontrolplanetemplates,shortName=lcpt,scope=Namespaced,categories=cluster-api
@@ -45,7 +45,7 @@ type LocalControlPlaneTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the control planes are made from.
+	// spec holds the template of the control planes.
 	// +required
 	Spec LocalControlPlaneTemplateSpec `json:"spec"`
 }

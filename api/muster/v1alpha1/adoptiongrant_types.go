@@ -16,7 +16,7 @@ const AdoptionGrantKind = "AdoptionGrant"
 // +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9.:-]*$`
 type Account string
 
-// GroupPattern is a pattern of the names of groups: * stands for any text without a slash, everything else for itself.
+// GroupPattern is a pattern for names of groups: * matches any text without a slash, every other character itself.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=512
@@ -39,9 +39,9 @@ type AdoptionGrantSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	Accounts []Account `json:"accounts"`
 
-	// Groups are patterns of the names of groups, in which * stands for any text without a slash. The name of an Auto Scaling group or of a
-	// managed instance group stands alone; a scale set is RESOURCEGROUP/NAME, a node group of EKS and a node pool of GKE CLUSTER/NAME, an
-	// agent pool of AKS RESOURCEGROUP/CLUSTER/NAME.
+	// Groups are patterns for names of groups, in which * matches any text without a slash. An Auto Scaling group or a managed instance group
+	// has its plain name, a scale set RESOURCEGROUP/NAME, a node group of EKS and a node pool of GKE CLUSTER/NAME, an agent pool of AKS
+	// RESOURCEGROUP/CLUSTER/NAME.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

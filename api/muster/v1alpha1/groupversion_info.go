@@ -1,4 +1,4 @@
-// Package v1alpha1 is Muster's own API: what an operator of a management cluster tells the manager.
+// Package v1alpha1 is Muster's own API, with which an operator of a management cluster configures the manager.
 // +kubebuilder:object:generate=true
 // +groupName=muster.dev
 package v1alpha1
@@ -19,7 +19,8 @@ var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &AdoptionGrant{}, &AdoptionGrantList{})
+	scheme.AddKnownTypes(GroupVersion, &AdoptionGrant{}, &AdoptionGrantList{}, &RolloutPolicy{}, &RolloutPolicyList{},
+		&ClusterRolloutPolicy{}, &ClusterRolloutPolicyList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

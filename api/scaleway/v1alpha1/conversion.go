@@ -1,22 +1,20 @@
 package v1alpha1
 
 import (
-	"encoding/json"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/api/scaleway/v1alpha2"
 )
 
 var _ conversion.Convertible = &ScalewayManagedMachinePool{}
 
-// conversionDataAnnotation keeps what v1alpha1 has no field for, so that an object that is read and written back in this version loses
-// nothing. It is the ecosystem's name for it. An object that v1alpha1 can say in full does not carry it.
-const conversionDataAnnotation = "cluster.x-k8s.io/conversion-data"
+// version is the version of this package, for messages.
+const version = "v1alpha1"
 
-// newerFields are what only v1alpha2 has fields for, spelled as there.
+// newerFields holds the fields that exist only in v1alpha2, with the names that they have there.
 type newerFields struct {
 	Spec newerSpec `json:"spec,omitzero"`
 }
@@ -35,7 +33,7 @@ func (p *ScalewayManagedMachinePool) ConvertTo(hub conversion.Hub) error {
 			hub)
 	}
 	from := p.DeepCopy()
-	kept, err := unmarshalData(&from.ObjectMeta)
+	kept, err := common.UnmarshalConversionData[newerFields](&from.ObjectMeta, version)
 	if err != nil {
 		return err
 	}
@@ -57,8 +55,9 @@ func (p *ScalewayManagedMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = specFrom(&from.Spec)
 	p.Status.Status = from.Status.Status
-	return marshalData(&p.ObjectMeta, newerFields{Spec: newerSpec{ProviderID: from.Spec.ProviderID, Taints: from.Spec.Taints,
-		StartupTaints: from.Spec.StartupTaints}})
+	return common.MarshalConversionData(&p.ObjectMeta, version, newerFields{Spec: newerSpec{
+		ProviderID: from.Spec.ProviderID, Taints: from.Spec.Taints, StartupTaints: from.Spec.StartupTaints,
+	}})
 }
 
 func specTo(s *ScalewayManagedMachinePoolSpec) v1alpha2.ScalewayManagedMachinePoolSpec {
@@ -115,38 +114,4 @@ func pointer[T comparable](v T) *T {
 		return nil
 	}
 	return &v
-}
-
-// marshalData writes into the metadata what of the stored object has no field in v1alpha1.
-func marshalData(meta *metav1.ObjectMeta, kept newerFields) error {
-	delete(meta.Annotations, conversionDataAnnotation)
-	data, err := json.Marshal(kept)
-	if err != nil {
-		return fmt.Errorf("keeping what v1alpha1 has no field for: %w", err)
-	}
-	if string(data) == "{}" {
-		return nil
-	}
-	if meta.Annotations == nil {
-		meta.Annotations = map[string]string{}
-	}
-	meta.Annotations[conversionDataAnnotation] = string(data)
-	return nil
-}
-
-// unmarshalData takes out of the metadata what marshalData wrote there.
-func unmarshalData(meta *metav1.ObjectMeta) (kept newerFields, err error) {
-	data, ok := meta.Annotations[conversionDataAnnotation]
-	if !ok {
-		return kept, nil
-	}
-	delete(meta.Annotations, conversionDataAnnotation)
-	if len(meta.Annotations) == 0 {
-		meta.Annotations = nil
-	}
-	if err := json.Unmarshal([]byte(data), &kept); err != nil {
-		return kept, fmt.Errorf("metadata.annotations[%s]: want what reading the object as v1alpha1 wrote there (or no such annotation): %w",
-			conversionDataAnnotation, err)
-	}
-	return kept, nil
 }

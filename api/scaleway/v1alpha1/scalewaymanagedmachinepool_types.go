@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/api/scaleway/v1alpha2"
 )
 
-// ScalewayManagedMachinePoolSpec is what a pool of a Kapsule or Kosmos cluster should be.
+// ScalewayManagedMachinePoolSpec defines the desired state of a ScalewayManagedMachinePool, a pool of a Kapsule or Kosmos cluster.
 // +kubebuilder:validation:XValidation:rule="has(self.placementGroupID) == has(oldSelf.placementGroupID)",fieldPath=".placementGroupID",reason=FieldValueForbidden,message="placementGroupID cannot be added or removed: Kapsule can't move the nodes of a pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.rootVolumeType) == has(oldSelf.rootVolumeType)",fieldPath=".rootVolumeType",reason=FieldValueForbidden,message="rootVolumeType cannot be added or removed: Kapsule can't change the volumes of a pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.rootVolumeSizeGB) == has(oldSelf.rootVolumeSizeGB)",fieldPath=".rootVolumeSizeGB",reason=FieldValueForbidden,message="rootVolumeSizeGB cannot be added or removed: Kapsule can't change the volumes of a pool; create another pool"
@@ -47,7 +47,7 @@ type ScalewayManagedMachinePoolSpec struct {
 	// +optional
 	Autohealing *bool `json:"autohealing,omitempty"`
 
-	// AdditionalTags are tags of the pool beside those that are always there.
+	// AdditionalTags are tags of the pool in addition to those of the controller.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -59,7 +59,7 @@ type ScalewayManagedMachinePoolSpec struct {
 	// +optional
 	KubeletArgs map[string]string `json:"kubeletArgs,omitempty"`
 
-	// UpgradePolicy is how Kapsule replaces nodes in an upgrade of the Kubernetes version.
+	// UpgradePolicy configures how Kapsule replaces nodes in an upgrade of the Kubernetes version.
 	// +optional
 	UpgradePolicy *UpgradePolicySpec `json:"upgradePolicy,omitempty"`
 
@@ -103,20 +103,20 @@ type ScalingSpec struct {
 	MaxSize *int32 `json:"maxSize,omitempty"`
 }
 
-// UpgradePolicySpec is how Kapsule replaces nodes in an upgrade of the Kubernetes version.
+// UpgradePolicySpec configures how Kapsule replaces nodes in an upgrade of the Kubernetes version.
 type UpgradePolicySpec struct {
-	// MaxUnavailable is how many nodes may be missing in an upgrade.
+	// MaxUnavailable is the number of nodes that may be missing during an upgrade.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxUnavailable *int32 `json:"maxUnavailable,omitempty"`
 
-	// MaxSurge is how many nodes are added in an upgrade.
+	// MaxSurge is the number of additional nodes during an upgrade.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxSurge *int32 `json:"maxSurge,omitempty"`
 }
 
-// ScalewayManagedMachinePoolStatus is what is known about the pool.
+// ScalewayManagedMachinePoolStatus defines the observed state of a ScalewayManagedMachinePool.
 type ScalewayManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 }
@@ -144,11 +144,11 @@ type ScalewayManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec ScalewayManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status ScalewayManagedMachinePoolStatus `json:"status,omitzero"`
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// GetCommonStatus returns the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *ScalewayManagedMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
 // GetProviderID returns the ID of the pool in the specification.

@@ -6,8 +6,8 @@ import (
 	"github.com/muster-project/muster/api/common"
 )
 
-// ManagedMachinePoolSource is everything that the driver translates into requests: the pool's own specification and what is read of its
-// cluster. It is no API object, and it is never changed once it is made.
+// ManagedMachinePoolSource holds the input of the driver: the specification of the pool and the fields of its cluster. It is no API object,
+// and is immutable.
 // +kubebuilder:object:generate=false
 type ManagedMachinePoolSource struct {
 	// Name of the pool in Kapsule.
@@ -16,12 +16,12 @@ type ManagedMachinePoolSource struct {
 	Created time.Time
 	// Pool is the pool's specification, without the fields that the controller writes.
 	Pool *ScalewayManagedMachinePoolSpec
-	// Cluster is what is read of the managed cluster.
+	// Cluster holds the fields that are read from the managed cluster.
 	Cluster ClusterView
 }
 
-// ClusterView is what pools read of their cluster's objects (ScalewayManagedControlPlane, ScalewayManagedCluster). Those are other
-// controllers': nothing but the fields that are read is named, and nothing is ever written.
+// ClusterView holds the fields that pools read from the objects of their cluster (ScalewayManagedControlPlane, ScalewayManagedCluster).
+// Other controllers own these objects, and Muster never writes them.
 // +kubebuilder:object:generate=false
 type ClusterView struct {
 	// Name is the name of the cluster in Kapsule (spec.clusterName of the control plane), by which it is found in its region and project.
@@ -40,16 +40,16 @@ type ClusterView struct {
 	Deleting bool
 	// SecretName is the Secret, in the namespace of the object, that holds the credentials of the cluster.
 	SecretName string
-	// Identity calls the cloud for the cluster. It is nil as long as SecretName has not been read: the cloud is not called then, because the
-	// controller has no credentials of its own.
+	// Identity is the identity for API calls on behalf of the cluster. It is nil until SecretName has been read: without it the cloud is not
+	// called, because the controller has no credentials for Scaleway.
 	Identity *IdentityView
 }
 
 // IdentityView is the identity with which the cloud is called for a cluster. It is no API object, and it is never changed once it is made.
 // +kubebuilder:object:generate=false
 type IdentityView struct {
-	// Name is Secret, its namespace and its name, for example Secret/default/scaleway. It is what messages, rate budgets and metrics know the
-	// identity by.
+	// Name is the kind, namespace and name of the Secret, for example Secret/default/scaleway. It identifies the identity in messages, rate
+	// limits and metrics.
 	Name string
 	// AccessKey names the key, and SecretKey proves it.
 	AccessKey string
@@ -58,8 +58,7 @@ type IdentityView struct {
 	APIURL string
 }
 
-// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new
-// ones.
+// Fingerprint identifies the identity by a hash of all its fields. It is the cache key of clients, so that a rotated key leads to new ones.
 func (i *IdentityView) Fingerprint() string {
 	if i == nil {
 		return ""

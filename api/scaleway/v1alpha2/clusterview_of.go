@@ -2,10 +2,10 @@ package v1alpha2
 
 import (
 	"cmp"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/muster-project/muster/api/common"
 )
 
 const (
@@ -48,7 +48,7 @@ type clusterFields struct {
 // ClusterView.Complete. It is an error only when a field that is read has another type than it should.
 func ClusterViewOf(u *unstructured.Unstructured, cluster string) (ClusterView, error) {
 	var fields controlPlaneFields
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return ClusterView{}, err
 	}
 	spec, status := &fields.Spec, &fields.Status
@@ -63,16 +63,9 @@ func ClusterViewOf(u *unstructured.Unstructured, cluster string) (ClusterView, e
 // has another type than it should.
 func (v *ClusterView) Complete(u *unstructured.Unstructured) error {
 	var fields clusterFields
-	if err := fieldsOf(u, &fields); err != nil {
+	if err := common.FieldsOf(u, &fields); err != nil {
 		return err
 	}
 	v.Region, v.ProjectID, v.SecretName = fields.Spec.Region, fields.Spec.ProjectID, fields.Spec.ScalewaySecretName
-	return nil
-}
-
-func fieldsOf(u *unstructured.Unstructured, fields any) error {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), fields); err != nil {
-		return fmt.Errorf("read %s %s: a field has another type than it should: %w", u.GetKind(), u.GetName(), err)
-	}
 	return nil
 }

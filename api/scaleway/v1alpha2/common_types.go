@@ -88,17 +88,17 @@ type Scaling struct {
 	MaxSize *int32 `json:"maxSize,omitempty"`
 }
 
-// UpgradePolicy is how Kapsule replaces nodes in an upgrade of the Kubernetes version.
+// UpgradePolicy configures how Kapsule replaces nodes in an upgrade of the Kubernetes version.
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || self.maxSurge > 0 || !has(self.maxUnavailable) || self.maxUnavailable > 0",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="must be at least 1 when maxSurge is 0: no node could be replaced"
 type UpgradePolicy struct {
-	// MaxUnavailable is how many nodes may be missing in an upgrade. Absent, it is 0, or 1 if maxSurge is 0.
+	// MaxUnavailable is the number of nodes that may be missing during an upgrade. The default is 0, or 1 if maxSurge is 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxUnavailable *int32 `json:"maxUnavailable,omitempty"`
 
-	// MaxSurge is how many nodes are added in an upgrade. Absent, it is 1, or 0 if maxUnavailable is at least 1. Kapsule's own default is 0,
-	// which takes the only node of a pool of one before its replacement runs.
+	// MaxSurge is the number of additional nodes during an upgrade. The default is 1, or 0 if maxUnavailable is at least 1. Kapsule's own
+	// default is 0, which removes the only node of a pool of one before its replacement runs.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxSurge *int32 `json:"maxSurge,omitempty"`

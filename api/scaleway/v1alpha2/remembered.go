@@ -10,12 +10,13 @@ const (
 	keepCluster = "kapsule-cluster"
 )
 
-// Remember is what an object keeps of the view, to find its pool by when the objects of the cluster are gone.
+// Remember returns the part of the view that an object stores, to find its pool after the objects of the cluster are gone.
 func (v *ClusterView) Remember() map[string]string {
 	return map[string]string{keepRegion: v.Region, keepProject: v.ProjectID, keepCluster: v.Name}
 }
 
-// ClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write there.
+// ClusterViewRemembered returns the part of the view that an object has stored in its annotation of that name. The error describes the
+// content that is missing.
 func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
 	v := ClusterView{Region: kept[keepRegion], ProjectID: kept[keepProject], Name: kept[keepCluster]}
 	if v.Region == "" || v.ProjectID == "" || v.Name == "" {

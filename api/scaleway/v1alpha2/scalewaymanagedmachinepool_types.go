@@ -26,7 +26,7 @@ const (
 	TagCreatedByValue = "cluster-api-provider-scaleway"
 )
 
-// ScalewayManagedMachinePoolSpec is what a pool of a Kapsule or Kosmos cluster should be.
+// ScalewayManagedMachinePoolSpec defines the desired state of a ScalewayManagedMachinePool, a pool of a Kapsule or Kosmos cluster.
 // +kubebuilder:validation:XValidation:rule="has(self.placementGroupID) == has(oldSelf.placementGroupID)",fieldPath=".placementGroupID",reason=FieldValueForbidden,message="placementGroupID cannot be added or removed: Kapsule can't move the nodes of a pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.rootVolumeType) == has(oldSelf.rootVolumeType)",fieldPath=".rootVolumeType",reason=FieldValueForbidden,message="rootVolumeType cannot be added or removed: Kapsule can't change the volumes of a pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.rootVolumeSizeGB) == has(oldSelf.rootVolumeSizeGB)",fieldPath=".rootVolumeSizeGB",reason=FieldValueForbidden,message="rootVolumeSizeGB cannot be added or removed: Kapsule can't change the volumes of a pool; create another pool"
@@ -71,7 +71,7 @@ type ScalewayManagedMachinePoolSpec struct {
 	// +optional
 	Autohealing *bool `json:"autohealing,omitempty"`
 
-	// AdditionalTags are tags of the pool beside those that are always there.
+	// AdditionalTags are tags of the pool in addition to those of the controller.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -85,7 +85,7 @@ type ScalewayManagedMachinePoolSpec struct {
 	// +optional
 	KubeletArgs map[string]string `json:"kubeletArgs,omitempty"`
 
-	// UpgradePolicy is how Kapsule replaces nodes in an upgrade of the Kubernetes version.
+	// UpgradePolicy configures how Kapsule replaces nodes in an upgrade of the Kubernetes version.
 	// +optional
 	UpgradePolicy *UpgradePolicy `json:"upgradePolicy,omitempty"`
 
@@ -130,7 +130,7 @@ type ScalewayManagedMachinePoolSpec struct {
 	StartupTaints []Taint `json:"startupTaints,omitempty"`
 }
 
-// ScalewayManagedMachinePoolStatus is what is known about the pool.
+// ScalewayManagedMachinePoolStatus defines the observed state of a ScalewayManagedMachinePool.
 type ScalewayManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 }
@@ -160,11 +160,11 @@ type ScalewayManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec ScalewayManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status ScalewayManagedMachinePoolStatus `json:"status,omitzero"`
 }

@@ -16,7 +16,7 @@ control-plane: muster-controller-manager
 {{- end }}
 
 {{- define "muster.controllers" -}}
-{{ if .Values.core.enabled }}machinepool,{{ end }}awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,scalewaymanagedmachinepool,webhook
+{{ if .Values.core.enabled }}machinepool,{{ end }}awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,ocimachinepool,ocimanagedmachinepool,ocivirtualmachinepool,scalewaymanagedmachinepool,rolloutpolicy,webhook
 {{- end }}
 
 {{- define "muster.gates" -}}

@@ -18,11 +18,11 @@ import (
 const (
 	// activityGrace is the time after a change of its size during which activities of a group are not read. activityPeriod is the time
 	// between two such questions; it doubles up to maxActivityPeriod while the answer stays the same: a zone without capacity may last
-	// for hours, and all groups of an account share the calls. activitiesMost are read: the newest, which are those that count.
+	// for hours, and all groups of an account share the calls. maxActivities are read: the newest, which are those that count.
 	activityGrace, activityPeriod, maxActivityPeriod = 5 * time.Second, 20 * time.Second, 160 * time.Second
-	activitiesMost                                   = 20
-	// issuesMost keeps a condition readable.
-	issuesMost = 3
+	maxActivities                                    = 20
+	// maxIssues keeps a condition readable.
+	maxIssues = 3
 )
 
 // Activities caches why a group's instances are missing. The zero Activities know nothing.
@@ -50,11 +50,11 @@ func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.
 		return a.issues, nil
 	}
 	pages := autoscaling.NewDescribeScalingActivitiesPaginator(c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
-		AutoScalingGroupName: is.AutoScalingGroupName, MaxRecords: new(int32(activitiesMost)),
+		AutoScalingGroupName: is.AutoScalingGroupName, MaxRecords: new(int32(maxActivities)),
 	})
 	found, err := session.Listed(ctx, pages,
 		func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
-		activitiesMost, now)
+		maxActivities, now)
 	switch {
 	case err == nil:
 		a.keep(LaunchIssues(found), now)
@@ -115,7 +115,7 @@ func LaunchIssues(activities []asgtypes.Activity) []pool.Cause {
 			}
 		case asgtypes.ScalingActivityStatusCodeFailed, asgtypes.ScalingActivityStatusCodeCancelled:
 			issue := issueOf(a)
-			if issue.Message != "" && !slices.Contains(issues, issue) && len(issues) < issuesMost {
+			if issue.Message != "" && !slices.Contains(issues, issue) && len(issues) < maxIssues {
 				issues = append(issues, issue)
 			}
 		}

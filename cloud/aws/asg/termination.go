@@ -30,13 +30,13 @@ type Termination struct {
 	Now     time.Time
 	// Group is the group's name.
 	Group string
-	// Size that the group shows. Lower lowers it by one with each instance, in the same call; otherwise the group launches another in
-	// the place of each.
+	// Size is the group's current size. Lower lowers it by one with each instance, in the same call; otherwise the group launches a
+	// replacement for each instance.
 	Size  int
 	Lower bool
-	// Asked notes what the group was asked for.
-	Asked *cache.RequestedSize
-	// Going reads the group again, and reports whether an instance is on its way out of it already, or gone.
+	// RequestedSize records the size that is requested of the group.
+	RequestedSize *cache.RequestedSize
+	// Going reads the group again, and reports whether an instance is terminating or gone.
 	Going func(ctx context.Context, id string) (bool, error)
 	// Took is called for each instance whose termination the service has accepted; nil where that need not be known.
 	Took func(id string)
@@ -73,7 +73,7 @@ func (t *Termination) together(ctx context.Context, ids []string) (done bool, er
 		return false, nil
 	}
 	if t.Lower {
-		t.Asked.Note(t.Size-len(ids), t.Now, err)
+		t.RequestedSize.Note(t.Size-len(ids), t.Now, err)
 	}
 	if err != nil {
 		return true, fmt.Errorf("terminate %d instances: %w", len(ids), err)
@@ -105,7 +105,7 @@ func (t *Termination) eachTells(ctx context.Context, ids []string, err error) bo
 // ended notes how a call ended. A call without a reply may have been heard.
 func (t *Termination) ended(ctx context.Context, id string, err error) error {
 	if t.Lower {
-		t.Asked.Note(t.Size-1, t.Now, err)
+		t.RequestedSize.Note(t.Size-1, t.Now, err)
 	}
 	if driverkit.MayHaveHappened(err) {
 		t.Size--
@@ -127,9 +127,9 @@ func (t *Termination) ended(ctx context.Context, id string, err error) error {
 }
 
 // NoMoreThan refuses a step that names more instances than can be dealt with at once.
-func NoMoreThan(most int, targets []pool.InstanceRef, verb string) error {
-	if len(targets) > most {
-		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), most)
+func NoMoreThan(limit int, targets []pool.InstanceRef, verb string) error {
+	if len(targets) > limit {
+		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), limit)
 	}
 	return nil
 }

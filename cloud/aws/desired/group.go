@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 // defaultPause is the cooldown and the warm-up, in seconds, of a pool that names none: the ecosystem's default.
@@ -38,7 +38,7 @@ type Group struct {
 // which additional are the names of those that a user may remove again.
 func Of(spec *awsv1.AWSMachinePoolSpec, tags map[string]string, additional []string) Group {
 	g := Group{
-		Hooks:     lifecycle.Wanted(spec.AWSLifecycleHooks),
+		Hooks:     lifecycle.Specifications(spec.AWSLifecycleHooks),
 		min:       spec.MinSize,
 		max:       spec.MaxSize,
 		cooldown:  defaultPause,
@@ -74,21 +74,7 @@ func HookMarks(is *asgtypes.AutoScalingGroup) string { return asg.Tag(is, tagOur
 
 // Drift returns the fields in which the group differs from what is wanted, as far as that is known.
 func (g Group) Drift(is *asgtypes.AutoScalingGroup, hooks lifecycle.Hooks) []string {
-	size := ptr.Deref(is.DesiredCapacity, 0)
-	return driverkit.Differing(
-		driverkit.Field{Name: FieldMin, Differs: ptr.Deref(is.MinSize, 0) != g.min},
-		// A maximum below the size would let the cloud choose and terminate instances at once: it waits until the surplus has been drained and
-		// removed.
-		driverkit.Field{Name: FieldMax, Differs: ptr.Deref(is.MaxSize, 0) != g.max && size <= g.max},
-		driverkit.Field{Name: FieldSubnets, Differs: g.Subnets != nil && !slices.Equal(g.Subnets, subnetsOf(is))},
-		driverkit.Field{Name: fieldCooldown, Differs: ptr.Deref(is.DefaultCooldown, 0) != g.cooldown},
-		driverkit.Field{Name: fieldWarmup, Differs: is.DefaultInstanceWarmup == nil || *is.DefaultInstanceWarmup != g.warmup},
-		driverkit.Field{Name: fieldRebalance, Differs: ptr.Deref(is.CapacityRebalance, false) != g.rebalance},
-		driverkit.Field{Name: FieldMixed, Differs: !sameMixed(g.mixed, is.MixedInstancesPolicy)},
-		driverkit.Field{Name: FieldTags, Differs: g.tagsDrift(is)},
-		driverkit.Field{Name: FieldHooks, Differs: hooks.Refused.Err == nil && g.hooksDrift(is, hooks)},
-		driverkit.Field{Name: FieldProcesses, Differs: g.processesDrift(is)},
-	)
+	return g.rows(hooks).Differing(nil, is, fields.InPlace).Specs()
 }
 
 func subnetsOf(is *asgtypes.AutoScalingGroup) []string {

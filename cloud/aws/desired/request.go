@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -46,32 +45,14 @@ func (g Group) launch(from *asgtypes.LaunchTemplateSpecification) (*asgtypes.Lau
 func (g Group) Update(is *asgtypes.AutoScalingGroup, fields []string,
 	from *asgtypes.LaunchTemplateSpecification) *autoscaling.UpdateAutoScalingGroupInput {
 	input := &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: is.AutoScalingGroupName}
-	changed := from != nil
-	for _, field := range fields {
-		switch field {
-		case FieldMin:
-			input.MinSize = &g.min
-		case FieldMax:
-			if g.max < ptr.Deref(is.DesiredCapacity, 0) {
-				continue
-			}
-			input.MaxSize = &g.max
-		case FieldSubnets:
-			input.VPCZoneIdentifier = new(strings.Join(g.Subnets, ","))
-		case fieldCooldown:
-			input.DefaultCooldown = &g.cooldown
-		case fieldWarmup:
-			input.DefaultInstanceWarmup = &g.warmup
-		case fieldRebalance:
-			input.CapacityRebalance = &g.rebalance
-		default:
-			continue
-		}
-		changed = true
+	if !g.holds(is) {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == FieldMax })
 	}
-	if !changed {
+	repair := g.rows(lifecycle.Hooks{}).Repairing(fields)
+	if len(repair) == 0 && from == nil {
 		return nil
 	}
+	repair.Put(input, nil, is)
 	if from != nil {
 		input.LaunchTemplate, input.MixedInstancesPolicy = g.launch(from)
 	}

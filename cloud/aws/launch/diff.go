@@ -8,7 +8,6 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // parts are a launch template's content in pieces that a person would change one at a time: each by the service's
@@ -127,8 +126,14 @@ func (p parts) sameBut(other parts, name string) bool {
 // changedFields returns the object's fields behind the parts in which a template differs from what is wanted. All parts of a template are
 // shown, so that one that only one of both has differs as well.
 func changedFields(is, want parts, spec *awsv1.AWSLaunchTemplate, rootDevice string) []string {
-	names := slices.Concat(driverkit.Changed(is, want, part.same), driverkit.Beyond(is, want), driverkit.Beyond(want, is))
-	return driverkit.FieldsOf(names, func(name string) string { return fieldOfPart(name, spec, rootDevice) })
+	var paths []string
+	for name := range union(is, want) {
+		if !is[name].same(want[name]) {
+			paths = append(paths, fieldOfPart(name, spec, rootDevice))
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // same reports whether two values of a part are the same.

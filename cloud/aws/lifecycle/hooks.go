@@ -24,9 +24,9 @@ const (
 	drainHeartbeat = 30 * time.Minute
 )
 
-// Wanted are the hooks that a group shall have: those of the specification, and the drain hook. Without a request the drain hook lets the
-// termination go on: an instance must not be kept, and paid for, by a Muster that no longer exists.
-func Wanted(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification {
+// Specifications returns the hooks of a group: those of the specification, and the drain hook. If the drain hook is not completed, the
+// termination continues: an instance must not be kept, and paid for, by a Muster that no longer exists.
+func Specifications(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification {
 	return append(translated(list), asgtypes.LifecycleHookSpecification{
 		LifecycleHookName:   new(drainHook),
 		LifecycleTransition: new(string(awsv1.LifecycleTransitionInstanceTerminating)),
@@ -114,17 +114,17 @@ func textOf(h asgtypes.LifecycleHook) hookText {
 // sameHook reports whether an existing hook does what is wanted. A role and metadata that the specification does not name can't be removed
 // from a hook, and have no effect without a target. Notifications that other clients added to the drain hook are left alone.
 func sameHook(want asgtypes.LifecycleHookSpecification, is asgtypes.LifecycleHook) bool {
-	wanted, existing := textOf(created([]asgtypes.LifecycleHookSpecification{want})[0]), textOf(is)
-	if wanted.role == "" {
+	specified, existing := textOf(created([]asgtypes.LifecycleHookSpecification{want})[0]), textOf(is)
+	if specified.role == "" {
 		existing.role = ""
 	}
-	if wanted.metadata == "" {
+	if specified.metadata == "" {
 		existing.metadata = ""
 	}
-	if wanted.name == drainHook {
+	if specified.name == drainHook {
 		existing.target = ""
 	}
-	return wanted == existing
+	return specified == existing
 }
 
 // notificationTarget returns the target to send with a hook: the service keeps the one that a hook has unless it is sent an empty one.
@@ -151,9 +151,9 @@ func (c Changes) Needed() bool { return len(c.Put) > 0 || len(c.Remove) > 0 }
 // Changes returns how the hooks differ from what is wanted. marks is the bookkeeping tag that names the hooks which Muster put there:
 // hooks of others (of a termination handler, of other tools) are left alone.
 func (h Hooks) Changes(want []asgtypes.LifecycleHookSpecification, marks string) (c Changes) {
-	for _, wanted := range want {
-		if !slices.ContainsFunc(h.list, func(existing asgtypes.LifecycleHook) bool { return sameHook(wanted, existing) }) {
-			c.Put = append(c.Put, wanted)
+	for _, specified := range want {
+		if !slices.ContainsFunc(h.list, func(existing asgtypes.LifecycleHook) bool { return sameHook(specified, existing) }) {
+			c.Put = append(c.Put, specified)
 		}
 	}
 	names := Names(want)

@@ -33,7 +33,7 @@ type member struct {
 	entered time.Time
 	// spot is true if the cloud may interrupt it.
 	spot bool
-	// at is when EC2 was asked.
+	// at is the time of the read from EC2.
 	at time.Time
 }
 
@@ -53,7 +53,7 @@ type Members struct {
 }
 
 // Read asks EC2 about instances that are not known yet: the group's own answer does not tell when they were launched, nor which client put
-// them into standby or protected them. Those that EC2 does not show yet, because its reads are eventually consistent, are asked for again.
+// them into standby or protected them. Those that EC2 does not show yet, because its reads are eventually consistent, are read again.
 func (m *Members) Read(ctx context.Context, c asg.Client, is *asgtypes.AutoScalingGroup, owner cloud.Owner) error {
 	current, err := asg.Details[member]{
 		Incomplete: func(known member, i asgtypes.Instance) bool { return known.incomplete(i, c.Now) },
@@ -94,7 +94,7 @@ func (m *Members) Observe(ctx context.Context, c asg.Client, is *asgtypes.AutoSc
 	return m.refused.Tolerate(c.Now, session.RefusedPeriod, func() error { return m.Read(ctx, c, is, owner) })
 }
 
-// Refused returns why EC2 did not describe instances when it was last asked; nil if it did.
+// Refused returns why EC2 did not describe instances at the last read; nil if it did.
 func (m Members) Refused() error { return m.refused.Err }
 
 // StandbyUnknown reports whether it is unknown if Muster put some instance of the group into standby.

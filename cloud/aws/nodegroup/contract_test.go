@@ -20,19 +20,19 @@ import (
 	simeks "github.com/muster-project/muster/sim/aws/eks"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -60,7 +60,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.additionalTags":       spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AdditionalTags = manyTags() }),
 			"spec.availabilityZones[0]": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AvailabilityZones = []string{"eu-west-1z"} }),
 		},
-		AskedTag: "stage", Spelling: session.Spelling,
+		UserTag: "stage", Spelling: session.Spelling,
 		Many: 210, SteadyReads: 4,
 		GroupID: func(name string) string {
 			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"

@@ -1,6 +1,7 @@
 package nodegroup
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,23 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/fields"
 )
+
+// documents returns the node group as the specification wants it, and as EKS shows it.
+func (s *state) documents() (want, has document) {
+	return document{groupSpec: s.want.group, of: s.t}, document{is: s.is, size: s.size()}
+}
+
+// size is the number of machines that the node group is asked to keep: what the backing group says, but for an update that adds some for a
+// while.
+func (s *state) size() int32 {
+	switch {
+	case s.is == nil:
+		return 0
+	case s.backing == nil, s.m.updates.rolls():
+		return ptr.Deref(scalingOf(s.is).DesiredSize, 0)
+	}
+	return ptr.Deref(s.backing.DesiredCapacity, 0)
+}
 
 func scalingOf(is *ekstypes.Nodegroup) ekstypes.NodegroupScalingConfig {
 	if is.ScalingConfig == nil {
@@ -86,15 +104,24 @@ func changes(want, is map[string]string) (put map[string]string, remove []string
 	return fields.Changes(want, is, func(key string) bool { return session.Marked(ours, key) || key == tagOurTags && ours != "" })
 }
 
-// passedChanges are the tags to put on the group behind, whose instances get them, and those to take away.
-func (g groupSpec) passedChanges(behind *asgtypes.AutoScalingGroup) (put map[string]string, remove []string) {
+// passedChanges are the tags to put on the backing group, whose instances get them, and those to take away.
+func (g groupSpec) passedChanges(backing *asgtypes.AutoScalingGroup) (put map[string]string, remove []string) {
 	is := map[string]string{}
-	for _, t := range behind.Tags {
+	for _, t := range backing.Tags {
 		if ptr.Deref(t.PropagateAtLaunch, false) == !bookkeeping(ptr.Deref(t.Key, "")) {
 			is[ptr.Deref(t.Key, "")] = ptr.Deref(t.Value, "")
 		}
 	}
 	return changes(g.passed, is)
+}
+
+// backingDrifted reports whether the backing group, or an instance in it, lacks a tag that it shall have.
+func (g groupSpec) backingDrifted(backing *asgtypes.AutoScalingGroup, members instancesRead) bool {
+	if backing == nil {
+		return false
+	}
+	put, remove := g.passedChanges(backing)
+	return len(put)+len(remove) > 0 || len(members.untagged(backing, g)) > 0
 }
 
 // otherSubnets reports whether the specification itself names other subnets: one that the cluster gets later is no reason to make a group
@@ -124,4 +151,14 @@ func sameRemote(t target, is *ekstypes.RemoteAccessConfig) bool {
 		}
 	}
 	return (asked.SSHKeyName == nil || *asked.SSHKeyName == ptr.Deref(is.Ec2SshKey, "")) && asked.Public == (len(is.SourceSecurityGroups) == 0)
+}
+
+// sameUpdate compares what is sent with what the group has; a strategy that is not shown is the default.
+func sameUpdate(want ekstypes.NodegroupUpdateConfig, is *ekstypes.NodegroupUpdateConfig) bool {
+	if is == nil {
+		is = &ekstypes.NodegroupUpdateConfig{}
+	}
+	return ptr.Deref(want.MaxUnavailable, 0) == ptr.Deref(is.MaxUnavailable, 0) &&
+		ptr.Deref(want.MaxUnavailablePercentage, 0) == ptr.Deref(is.MaxUnavailablePercentage, 0) &&
+		want.UpdateStrategy == cmp.Or(is.UpdateStrategy, ekstypes.NodegroupUpdateStrategiesDefault)
 }

@@ -20,7 +20,7 @@ type Options struct {
 	AllowAddRoles bool
 }
 
-// Driver runs AWSManagedMachinePools. At rest a look reads the group behind, in a call that pools share, and now and then something more.
+// Driver runs AWSManagedMachinePools. At rest a look reads the backing group, in a call that pools share, and now and then something more.
 type Driver = driverkit.Driver[*awsv1.ManagedMachinePoolSource, *writer, memory]
 
 // kind describes node groups: EKS replaces machines of another template whatever a strategy says, and can't be stopped.
@@ -32,7 +32,7 @@ var kind = driverkit.Kind[*writer]{
 	},
 	Observe: func(w *writer, ctx context.Context) (pool.Observed, error) { return w.reader.observe(ctx) },
 	Look:    (*writer).look, Steps: steps,
-	Ownership: func(w *writer) driverkit.Ownership { return w.reader.ownership() },
+	Ownership: func(w *writer) driverkit.Ownership { return w.state.ownership() },
 	AnyOwner:  []pool.StepKind{pool.Adopt, pool.DeleteTemplates, pool.CleanUp},
 	Explain:   func(w *writer, err error) error { return session.Vanished(w.t.blame(err)) },
 	Save: func(w *writer) func() {
@@ -62,11 +62,11 @@ func Over(sessions *session.Sessions, o Options) *Driver {
 		now := sessions.Now()
 		m := from.Of(now, c.Key, target.eks, target.name, target.template)
 		m.touch = func() {
-			if name := m.behindName; name != "" {
+			if name := m.backingName; name != "" {
 				c.TouchGroup(name)
 			}
 		}
 		p := &pass{options: o, c: c, t: target, now: now, memory: m}
-		return &writer{p, &reader{pass: p, slow: session.SlowReads{Now: now}}}, nil
+		return &writer{pass: p, reader: &reader{pass: p, slow: session.SlowReads{Now: now}}}, nil
 	}, sessions.Close)
 }

@@ -33,7 +33,7 @@ const (
 	fieldCluster  = "spec.eksClusterName of the control plane"
 )
 
-// document holds a node group as a target wants it, or as EKS shows it with the size of the group behind it.
+// document holds a node group as a target wants it, or as EKS shows it with the size of its backing group.
 type document struct {
 	groupSpec
 	of   target

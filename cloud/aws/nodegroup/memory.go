@@ -10,19 +10,20 @@ import (
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
 type memory struct {
-	// touch makes what the process has read of the group behind for all pools out of date.
+	// touch makes what the process has read of the backing group for all pools out of date.
 	touch func()
 	reads
-	// behindName is the name of the group behind, as it was read last.
-	behindName string
-	members    instancesRead
-	written    written
+	// backingName is the name of the backing group, as it was read last.
+	backingName string
+	members     instancesRead
+	written     written
 	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
 }
@@ -30,7 +31,6 @@ type memory struct {
 // reads is the part of memory that a write makes out of date, or notes.
 type reads struct {
 	group      groupRead
-	behind     behindRead
 	template   launch.Memory
 	updates    updateHistory
 	role       noderole.Memory
@@ -41,9 +41,11 @@ type reads struct {
 	asked cache.RequestedSize
 }
 
-// groupRead is the node group as it was read; nil within means that there was none.
+// groupRead is the node group with its backing group, as they were read.
 type groupRead struct {
-	is *ekstypes.Nodegroup
+	// is is nil if there is no node group, backing if it has no Auto Scaling group or is not the pool's.
+	is      *ekstypes.Nodegroup
+	backing *asgtypes.AutoScalingGroup
 	// at is since when that is known to hold, asked when EKS said it, and of which specification.
 	at, asked time.Time
 	asks      string
@@ -51,17 +53,13 @@ type groupRead struct {
 	former    driverkit.FormerGroup
 }
 
-// behindRead is the Auto Scaling group behind it; nil within means that there was none.
-type behindRead struct {
-	is *asgtypes.AutoScalingGroup
-	at time.Time
-}
+// written is what this process put on the node group and may remove again.
+type written struct{ tags, labels, taints session.Recent }
 
-// touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth
-// nothing.
+// touchedGroup is called before a write to the node group or its backing group: whatever comes of it, the last reads are worth nothing.
 func (m *memory) touchedGroup() {
 	m.touch()
-	m.group, m.behind, m.template.Wrote = groupRead{}, behindRead{}, false
+	m.group, m.template.Wrote = groupRead{}, false
 }
 
 // touchedUpdates is called before a write that begins an update.
@@ -89,4 +87,11 @@ func (m *memory) noteFailure(is *ekstypes.Nodegroup, now time.Time) {
 	case m.deleteFailed.IsZero():
 		m.deleteFailed = now
 	}
+}
+
+// atRest reports whether nothing is going on in the node group, as far as is known: whatever begins shows in the backing group.
+func (m *memory) atRest(t target) bool {
+	is, backing := m.group.is, m.group.backing
+	return is != nil && t.owns(is) && is.Status == ekstypes.NodegroupStatusActive && (is.Health == nil || len(is.Health.Issues) == 0) &&
+		m.updates.quiet() && backing != nil && m.backingName != "" && !asg.Missing(backing)
 }

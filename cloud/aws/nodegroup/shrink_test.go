@@ -1,7 +1,11 @@
 package nodegroup_test
 
 import (
+	"io"
 	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,8 +57,8 @@ func TestNoneIsTakenByASize(t *testing.T) {
 	})
 }
 
-// At rest EKS is asked when the group behind has changed, when the answer must be exact, when the specification has changed, and every ten
-// minutes: the group behind is read for many pools in one call, a node group is not.
+// At rest EKS is asked when the backing group has changed, when the answer must be exact, when the specification has changed, and every ten
+// minutes: the backing group is read for many pools in one call, a node group is not.
 func TestEKSIsAskedForAReason(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
@@ -76,7 +80,7 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 			{"the specification has changed", 2 * time.Minute, func() {
 				target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = awsv1.NodeLabels{"a": "b"} })(target.Spec)
 			}, true},
-			{"the group behind has another size", 2 * time.Minute, func() { scaling(3) }, true},
+			{"the backing group has another size", 2 * time.Minute, func() { scaling(3) }, true},
 			{"the instance that comes of it", 2 * time.Minute, func() {}, true},
 			{"nothing has changed since", 2 * time.Minute, func() {}, false},
 			{"it is ten minutes ago", 10 * time.Minute, func() {}, true},
@@ -93,7 +97,7 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 	})
 }
 
-// The group behind does not show that a node group has been given to another owner: by an earlier answer of EKS it is neither changed nor
+// The backing group does not show that a node group has been given to another owner: by an earlier answer of EKS it is neither changed nor
 // deleted, and none of its instances is terminated.
 func TestAnothersIsLeftAlone(t *testing.T) {
 	t.Parallel()
@@ -162,4 +166,48 @@ func sizer(w *world) func(size int32) {
 		})
 		w.must(err)
 	}
+}
+
+// formerSize is a wire on which EKS shows node groups with the size of five that they had before.
+type formerSize struct{ http.RoundTripper }
+
+func (w formerSize) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.RoundTripper.RoundTrip(r)
+	if err != nil || r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/node-groups/") {
+		return answer, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	text := regexp.MustCompile(`"desiredSize":\d+`).ReplaceAllString(string(body), `"desiredSize":5`)
+	answer.Body, answer.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	answer.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	return answer, err
+}
+
+// TestBoundsAndTagsOfOneStep holds that a lower maximum asks for the size that the backing group has, where EKS does not show it yet, also
+// in a step that writes tags before.
+func TestBoundsAndTagsOfOneStep(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		bound := func(most int32, team string) func(source) source {
+			return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+				s.Scaling = &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(0)), MaxSize: &most}
+				s.AdditionalTags = awsv1.Tags{"team": team}
+			})
+		}
+		e := w.edge(bound(6, "a")(withTemplate()), 5)
+		e.run()
+		sizer(w)(3)
+		time.Sleep(10 * time.Minute)
+		driver, err := newDriver(formerSize{w.over})
+		w.must(err)
+		w.driver = driver
+		e.target.Spec = bound(4, "b")(e.target.Spec)
+		w.observe(e.target)
+		w.start(e.target, pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalTags", "spec.scaling.maxSize"}})
+		time.Sleep(10 * time.Minute)
+		is := w.nodegroup(e.name())
+		e.check("the size of the node group", 3, is.Desired)
+		e.check("its maximum", 4, is.Max)
+		e.check("its tag", "b", is.Tags["team"])
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -31,7 +30,7 @@ type groupSpec struct {
 	taints []ekstypes.Taint
 	update ekstypes.NodegroupUpdateConfig
 	repair bool
-	// tags are all tags that the node group shall have, bookkeeping included; passed those that the group behind passes on to
+	// tags are all tags that the node group shall have, bookkeeping included; passed those that the backing group passes on to
 	// instances.
 	tags, passed map[string]string
 	// ourLabels and ourTaints are those that the bookkeeping names.
@@ -52,9 +51,6 @@ var (
 		awsv1.TaintEffectPreferNoSchedule: ekstypes.TaintEffectPreferNoSchedule,
 	}
 )
-
-// written is what this process put on the node group and may remove again.
-type written struct{ tags, labels, taints session.Recent }
 
 // groupSpecOf translates what needs no look-up. The bookkeeping holds what the specification names, and what was put a moment ago.
 func groupSpecOf(t target, lately written, now time.Time) groupSpec {
@@ -89,11 +85,11 @@ func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 	return g
 }
 
-// tagsByEKS are how many tags EKS puts on the group behind a node group: those of the cluster, of the node group and of the
+// tagsByEKS are how many tags EKS puts on the backing group of a node group: those of the cluster, of the node group and of the
 // cluster-autoscaler.
 const tagsByEKS = 5
 
-// checkTags returns an error if the node group, or the group behind it, would have more tags than it takes.
+// checkTags returns an error if the node group, or its backing group, would have more tags than it takes.
 func (g groupSpec) checkTags() error {
 	return cmp.Or(session.CheckTags(g.tags, 0, driftTags), session.CheckTags(g.passed, tagsByEKS, driftTags))
 }
@@ -147,16 +143,6 @@ func updateConfig(c *awsv1.UpdateConfig) ekstypes.NodegroupUpdateConfig {
 	return out
 }
 
-// sameUpdate compares what is sent with what the group has; a strategy that is not shown is the default.
-func sameUpdate(want ekstypes.NodegroupUpdateConfig, is *ekstypes.NodegroupUpdateConfig) bool {
-	if is == nil {
-		is = &ekstypes.NodegroupUpdateConfig{}
-	}
-	return ptr.Deref(want.MaxUnavailable, 0) == ptr.Deref(is.MaxUnavailable, 0) &&
-		ptr.Deref(want.MaxUnavailablePercentage, 0) == ptr.Deref(is.MaxUnavailablePercentage, 0) &&
-		want.UpdateStrategy == cmp.Or(is.UpdateStrategy, ekstypes.NodegroupUpdateStrategiesDefault)
-}
-
 // remoteAccess opens SSH for the named groups and those of the cluster's nodes, or, where it is public, for all addresses, which EKS is
 // told by naming no group.
 func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
@@ -175,32 +161,4 @@ func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
 		out.SourceSecurityGroups = session.Unique(slices.Concat(asked.SourceSecurityGroups, t.cluster.NodeSecurityGroups))
 	}
 	return out
-}
-
-// closed refuses remote access without source security groups unless it is meant for everyone: EKS would open it to all.
-func closed(t target, remote *ekstypes.RemoteAccessConfig) error {
-	if remote == nil || t.pool.RemoteAccess.Public || len(remote.SourceSecurityGroups) > 0 {
-		return nil
-	}
-	return cloud.Invalidf(fieldRemote+".sourceSecurityGroups",
-		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to all addresses where none is named: name one, or "+
-			"set public")
-}
-
-// newestAL2Minor is the last minor version of Kubernetes for which Amazon Linux 2 is EKS's own choice.
-const newestAL2Minor = 29
-
-// defaultImages is the family of images of a pool that names none: what EKS itself chooses for the version of Kubernetes and the
-// machines' processor. Windows, GPUs and the like are for the pool to name.
-func defaultImages(minor int, arm bool) ekstypes.AMITypes {
-	old := minor != 0 && minor <= newestAL2Minor
-	switch {
-	case old && arm:
-		return ekstypes.AMITypesAl2Arm64
-	case old:
-		return ekstypes.AMITypesAl2X8664
-	case arm:
-		return ekstypes.AMITypesAl2023Arm64Standard
-	}
-	return ekstypes.AMITypesAl2023X8664Standard
 }

@@ -21,7 +21,7 @@ import (
 // Target is what the driver is handed about one pool.
 type Target = cloud.Target[*awsv1.ManagedMachinePoolSource]
 
-// Bookkeeping on the node group and the group behind it: which tags, labels and taints we put there, so that what others put there
+// Bookkeeping on the node group and its backing group: which tags, labels and taints we put there, so that what others put there
 // is never taken away. It is not passed on to instances.
 const (
 	tagOurTags   = "muster.dev/managed-tags"
@@ -168,6 +168,9 @@ func (t target) types() []launch.Type {
 	}
 	return list
 }
+
+// item is the path of a list's item.
+func item(field string, k int) string { return fmt.Sprintf("%s[%d]", field, k) }
 
 // places are where machines may be launched.
 func (t target) places() launch.Places {

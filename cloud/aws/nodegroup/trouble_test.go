@@ -277,7 +277,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	})
 }
 
-// TestTagsReachInstances tags those too that were launched before the group behind had any.
+// TestTagsReachInstances tags those too that were launched before the backing group had any.
 func TestTagsReachInstances(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {

@@ -1,15 +1,15 @@
 package nodegroup
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
+	"k8s.io/utils/ptr"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/fields"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // fieldVersion is the core object's field that names the version of Kubernetes.
@@ -30,22 +30,54 @@ func minorOf(field, version string) (int, error) {
 // eksVersion is a minor version as EKS writes it.
 func eksVersion(minor int) string { return fmt.Sprintf("1.%d", minor) }
 
-// runs is what EKS itself decides of the machines of a node group, beside the launch template: the version of Kubernetes and
-// the release of its image. What the specification does not ask for is left out, so that it makes nothing stale.
+// chooseVersion adds to what the specification asks for its version and release, and what the next step leads to.
+func (s *state) chooseVersion() error {
+	a := versionRequest{release: ptr.Deref(s.t.pool.AMIVersion, ""), image: s.ownImage()}
+	var err error
+	if a.minor, err = minorOf(fieldVersion, s.t.KubernetesVersion); err != nil {
+		return err
+	}
+	if t := s.t.pool.AMIType; t != nil && *t != awsv1.AMITypeCustom && s.m.template.BringsImage() {
+		return cloud.Invalidf(fieldImages, "the version that %s.existing names has an image of its own: take the field out", fieldTemplate)
+	}
+	// A control plane whose version can't be read is EKS's to compare with.
+	a.controlPlane, _ = minorOf("", s.t.cluster.ControlPlaneVersion)
+	s.want.request = a
+	s.want.step, err = stepOf(a, s.running().minor)
+	return err
+}
+
+// ownImage reports whether nodes boot an image of the launch template's, one that was brought included: EKS takes neither version nor
+// release nor family of images then.
+func (s *state) ownImage() bool {
+	return s.t.pool.OwnImage() || s.m.template.BringsImage()
+}
+
+// runs holds the part of machines that EKS chooses in addition to the launch template: the version of Kubernetes and the release of its
+// image. Values that the specification does not name are left out, so that they make nothing stale.
 type runs struct {
 	// minor is 0 and release empty where the specification says nothing, or where its own image decides.
 	minor   int
 	release string
 }
 
-// course is what the next step of a node group leads to, and where that is on the path to the wanted version.
-type course struct {
-	next runs
-	path pool.UpgradePath
+// running returns what the node group runs according to EKS; zero if there is none.
+func (s *state) running() runs {
+	if s.is == nil {
+		return runs{}
+	}
+	minor, _ := minorOf("", ptr.Deref(s.is.Version, ""))
+	return runs{minor: minor, release: ptr.Deref(s.is.ReleaseVersion, "")}
 }
 
-// asked is what the specification asks for of the version and the release.
-type asked struct {
+// upgradeStep holds the target of the next upgrade of a node group, and its place on the path to the requested version.
+type upgradeStep struct {
+	next runs
+	path upgrade.Path
+}
+
+// versionRequest holds the version and the release that the specification names.
+type versionRequest struct {
 	// minor is 0 when no version is named, release empty when no release is.
 	minor   int
 	release string
@@ -55,12 +87,12 @@ type asked struct {
 	controlPlane int
 }
 
-// courseOf returns the course of a node group that runs a minor version, 0 for a group that does not exist yet.
-func courseOf(a asked, is int) (course, error) {
+// stepOf returns the next step of a node group that runs a minor version, 0 for a group that does not exist yet.
+func stepOf(a versionRequest, is int) (upgradeStep, error) {
 	if a.image {
-		return course{}, nil
+		return upgradeStep{}, nil
 	}
-	c := course{path: pool.UpgradePathOf(is, a.minor, a.controlPlane)}
+	c := upgradeStep{path: upgrade.PathOf(is, a.minor, a.controlPlane)}
 	switch {
 	case a.minor == 0:
 		c.next.release = a.release
@@ -79,7 +111,7 @@ func courseOf(a asked, is int) (course, error) {
 }
 
 // create is the version of a new group, for which EKS takes no other than the control plane's.
-func (c *course) create(a asked) error {
+func (c *upgradeStep) create(a versionRequest) error {
 	switch {
 	case a.controlPlane == 0 || a.controlPlane == a.minor:
 	case a.minor > a.controlPlane:
@@ -103,52 +135,4 @@ func (r runs) of(next runs) runs {
 		r.release = ""
 	}
 	return r
-}
-
-const (
-	// algorithm and contentLength are those of launch templates' contents. A new algorithm is added beside this, never in its
-	// place.
-	algorithm     = "v1"
-	contentLength = 16
-)
-
-// compose is the content of machines: that of the launch template, and what EKS runs on it. Where EKS has no part in it, it is the
-// template's own; without a template it is EKS's alone. A template of unknown content makes machines of unknown content.
-func compose(template string, given bool, r runs) string {
-	if !given && (template == "" || r == runs{}) {
-		return template
-	}
-	text, _ := json.Marshal([]string{template, strconv.Itoa(r.minor), r.release})
-	return algorithm + ":" + cloud.Digest(text, contentLength)
-}
-
-// givenPrefix begins the names of EKS's own versions, in the place of launch templates.
-const givenPrefix = "eks:"
-
-// givenRef names a version and a release of EKS's own: "eks:1.31/1.31.2-20250103".
-func givenRef(minor int, release string) string {
-	ref := givenPrefix + "default"
-	if minor != 0 {
-		ref = givenPrefix + eksVersion(minor)
-	}
-	if release != "" {
-		ref += "/" + release
-	}
-	return ref
-}
-
-// parseGiven takes a name of EKS's own version apart.
-func parseGiven(ref string) (r runs, err error) {
-	rest, ok := strings.CutPrefix(ref, givenPrefix)
-	if !ok {
-		return runs{}, fmt.Errorf("template %q: want EKS's own version, as in eks:1.31", ref)
-	}
-	version, release, _ := strings.Cut(rest, "/")
-	if version != "default" {
-		if r.minor, err = minorOf(fieldVersion, version); err != nil {
-			return runs{}, fmt.Errorf("template %q: %w", ref, err)
-		}
-	}
-	r.release = release
-	return r, nil
 }

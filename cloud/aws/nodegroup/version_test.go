@@ -5,37 +5,38 @@ import (
 	"testing"
 )
 
-func TestCourse(t *testing.T) {
+func TestStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why   string
-		asked asked
+		asked versionRequest
 		is    int
 		next  runs
 		words string
 		err   string
 	}{
-		{"a new group has the version that is asked for", asked{minor: 31, controlPlane: 31}, 0, runs{minor: 31}, "", ""},
-		{"a new group has the release that is asked for from the beginning", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 0,
-			runs{31, "1.31.2-20250103"}, "", ""},
-		{"a new group of an unknown control plane is left to EKS", asked{minor: 31}, 0, runs{minor: 31}, "", ""},
-		{"a new group waits for the control plane's upgrade", asked{minor: 32, controlPlane: 31}, 0, runs{}, "", "before the control plane"},
-		{"EKS makes no group behind the control plane", asked{minor: 30, controlPlane: 31}, 0, runs{}, "", "1.31 alone"},
-		{"nothing is asked for, nothing is compared", asked{}, 30, runs{}, "", ""},
-		{"a release alone is compared alone", asked{release: "1.30.1-20250101"}, 30, runs{release: "1.30.1-20250101"}, "", ""},
-		{"what runs is what is wanted", asked{minor: 30, controlPlane: 31}, 30, runs{minor: 30}, "", ""},
-		{"one minor version is one step", asked{minor: 31, controlPlane: 31}, 30, runs{minor: 31}, "Kubernetes 1.30 to 1.31", ""},
-		{"two are two, and the goal is told", asked{minor: 31, controlPlane: 31}, 29, runs{minor: 30},
+		{"a new group has the version that is asked for", versionRequest{minor: 31, controlPlane: 31}, 0, runs{minor: 31}, "", ""},
+		{"a new group has the release that is asked for from the beginning", versionRequest{minor: 31, release: "1.31.2-20250103",
+			controlPlane: 31}, 0, runs{31, "1.31.2-20250103"}, "", ""},
+		{"a new group of an unknown control plane is left to EKS", versionRequest{minor: 31}, 0, runs{minor: 31}, "", ""},
+		{"a new group waits for the control plane's upgrade", versionRequest{minor: 32, controlPlane: 31}, 0, runs{}, "",
+			"before the control plane"},
+		{"EKS makes no group behind the control plane", versionRequest{minor: 30, controlPlane: 31}, 0, runs{}, "", "1.31 alone"},
+		{"nothing is asked for, nothing is compared", versionRequest{}, 30, runs{}, "", ""},
+		{"a release alone is compared alone", versionRequest{release: "1.30.1-20250101"}, 30, runs{release: "1.30.1-20250101"}, "", ""},
+		{"what runs is what is wanted", versionRequest{minor: 30, controlPlane: 31}, 30, runs{minor: 30}, "", ""},
+		{"one minor version is one step", versionRequest{minor: 31, controlPlane: 31}, 30, runs{minor: 31}, "Kubernetes 1.30 to 1.31", ""},
+		{"two are two, and the goal is told", versionRequest{minor: 31, controlPlane: 31}, 29, runs{minor: 30},
 			"Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
-		{"the release belongs to the goal alone", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 29, runs{minor: 30},
+		{"the release belongs to the goal alone", versionRequest{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 29, runs{minor: 30},
 			"Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
-		{"no step goes past the control plane", asked{minor: 32, controlPlane: 30}, 30, runs{minor: 30},
+		{"no step goes past the control plane", versionRequest{minor: 32, controlPlane: 30}, 30, runs{minor: 30},
 			"Kubernetes 1.30 of the wanted 1.32, which waits for the control plane", ""},
-		{"EKS takes nothing back", asked{minor: 29, controlPlane: 31}, 30, runs{}, "", "back to 1.29"},
-		{"an image of the template's own has its version in itself", asked{minor: 29, release: "x", image: true, controlPlane: 31}, 30, runs{},
-			"", ""},
+		{"EKS takes nothing back", versionRequest{minor: 29, controlPlane: 31}, 30, runs{}, "", "back to 1.29"},
+		{"an image of the template's own has its version in itself", versionRequest{minor: 29, release: "x", image: true, controlPlane: 31}, 30,
+			runs{}, "", ""},
 	} {
-		got, err := courseOf(c.asked, c.is)
+		got, err := stepOf(c.asked, c.is)
 		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: want an error with %q, got %v", c.why, c.err, err)
 		}

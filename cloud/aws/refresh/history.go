@@ -164,7 +164,7 @@ var states = map[asgtypes.InstanceRefreshStatus]pool.ProviderRolloutState{
 	asgtypes.InstanceRefreshStatusRollbackSuccessful: pool.ProviderRolloutReverted,
 }
 
-// Newest returns the newest refresh; nil if there is none. A state that is not known is taken for one that has not ended.
+// Newest returns the newest refresh; nil if there is none. An unknown state counts as not ended.
 func (h History) Newest(of TemplateOf) *pool.ProviderRollout {
 	if len(h.list) == 0 {
 		return nil

@@ -22,10 +22,10 @@ const (
 // Preferences returns the pool's preferences as they are sent; what the pool leaves out is left to the service. Instances in standby are
 // left alone by default: they belong to another client, or are about to be terminated. With keepProtected the refresh ignores instances
 // that are protected from scale-in; with replaceMatching it also replaces those of the wanted version.
-func Preferences(asked *awsv1.RefreshPreferences, keepProtected, replaceMatching bool) *asgtypes.RefreshPreferences {
+func Preferences(preferences *awsv1.RefreshPreferences, keepProtected, replaceMatching bool) *asgtypes.RefreshPreferences {
 	sent := &asgtypes.RefreshPreferences{StandbyInstances: asgtypes.StandbyInstancesIgnore}
-	if asked != nil {
-		fill(sent, asked)
+	if preferences != nil {
+		fill(sent, preferences)
 	}
 	sent.SkipMatching = new(!replaceMatching)
 	if keepProtected {
@@ -35,25 +35,25 @@ func Preferences(asked *awsv1.RefreshPreferences, keepProtected, replaceMatching
 }
 
 // fill takes the pool's preferences over.
-func fill(sent *asgtypes.RefreshPreferences, asked *awsv1.RefreshPreferences) {
-	sent.InstanceWarmup = narrow(asked.InstanceWarmup)
-	sent.MinHealthyPercentage = narrow(asked.MinHealthyPercentage)
-	sent.MaxHealthyPercentage = narrow(asked.MaxHealthyPercentage)
-	sent.CheckpointPercentages = asked.CheckpointPercentages
-	if len(asked.CheckpointPercentages) > 0 {
+func fill(sent *asgtypes.RefreshPreferences, preferences *awsv1.RefreshPreferences) {
+	sent.InstanceWarmup = narrow(preferences.InstanceWarmup)
+	sent.MinHealthyPercentage = narrow(preferences.MinHealthyPercentage)
+	sent.MaxHealthyPercentage = narrow(preferences.MaxHealthyPercentage)
+	sent.CheckpointPercentages = preferences.CheckpointPercentages
+	if len(preferences.CheckpointPercentages) > 0 {
 		// The service rejects a delay without checkpoints.
-		sent.CheckpointDelay = narrow(asked.CheckpointDelay)
+		sent.CheckpointDelay = narrow(preferences.CheckpointDelay)
 	}
-	sent.BakeTime = narrow(asked.BakeTime)
-	if asked.AutoRollback {
-		sent.AutoRollback = &asked.AutoRollback
+	sent.BakeTime = narrow(preferences.BakeTime)
+	if preferences.AutoRollback {
+		sent.AutoRollback = &preferences.AutoRollback
 	}
-	if alarms := asked.AlarmSpecification; alarms != nil && len(alarms.Alarms) > 0 {
+	if alarms := preferences.AlarmSpecification; alarms != nil && len(alarms.Alarms) > 0 {
 		sent.AlarmSpecification = &asgtypes.AlarmSpecification{Alarms: alarms.Alarms}
 	}
-	sent.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstances(asked.ScaleInProtectedInstances)
-	if asked.StandbyInstances != "" {
-		sent.StandbyInstances = asgtypes.StandbyInstances(asked.StandbyInstances)
+	sent.ScaleInProtectedInstances = asgtypes.ScaleInProtectedInstances(preferences.ScaleInProtectedInstances)
+	if preferences.StandbyInstances != "" {
+		sent.StandbyInstances = asgtypes.StandbyInstances(preferences.StandbyInstances)
 	}
 }
 

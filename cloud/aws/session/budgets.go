@@ -34,7 +34,7 @@ func budgetsOf(c wire.Call) []wire.Budget { return []wire.Budget{budgetOf(c)} }
 func budgetOf(c wire.Call) wire.Budget {
 	b := wire.Budget{
 		Key:  strings.Join([]string{c.Account, c.Region, c.Service}, "/"),
-		Name: fmt.Sprintf("%s of account %s in region %s", cmp.Or(serviceNames[c.Service], c.String()), c.Account, c.Region),
+		Name: fmt.Sprintf("%s of account %s in region %s", cmp.Or(serviceNames[c.Service], c.String()), c.Account, c.Region), Label: c.Service,
 	}
 	switch c.Service {
 	case "autoscaling", "eks", "iam":
@@ -44,7 +44,7 @@ func budgetOf(c wire.Call) wire.Budget {
 	case "ssm":
 		b.Burst, b.PerSecond = ssmBurst, ssmRate
 	case "ec2":
-		b.Key += "/" + c.Operation
+		b.Key, b.Label = b.Key+"/"+c.Operation, c.Service+" "+c.Operation
 		b.Burst, b.PerSecond = ec2Limit(c.Operation)
 	}
 	return b

@@ -88,13 +88,13 @@ func Refusal(err error, now time.Time) error {
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		return wordless(e, reply, err)
+		return setNonServiceError(e, reply, err)
 	}
 	kind := e.Kind
 	if known, ok := table.Kind(api.ErrorCode()); ok {
 		kind = known
 	}
-	table.Describe(e, refusal.Said{Kind: kindByWords(kind, api.ErrorMessage()), Code: api.ErrorCode(), Message: api.ErrorMessage()})
+	table.Describe(e, refusal.ServiceError{Kind: kindByWords(kind, api.ErrorMessage()), Code: api.ErrorCode(), Message: api.ErrorMessage()})
 	return byWhom(err, e)
 }
 
@@ -109,19 +109,23 @@ func kindByWords(kind cloud.ErrorKind, message string) cloud.ErrorKind {
 	return kind
 }
 
-// throttled reports whether the service refused a call because there were too many.
-func throttled(err error) bool {
+// throttled reports whether the service refused a call because there were too many, and the HTTP status of the reply.
+func throttled(err error) (status int, ok bool) {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		return false
+		return 0, false
 	}
-	kind, ok := table.Kind(api.ErrorCode())
-	return ok && kind == cloud.Throttled
+	var reply *smithyhttp.ResponseError
+	if errors.As(err, &reply) && reply.Response != nil {
+		status = reply.HTTPStatusCode()
+	}
+	kind, known := table.Kind(api.ErrorCode())
+	return status, known && kind == cloud.Throttled
 }
 
-// wordless gives code and message to an error that is not the service's own. What a reply's status said stays its kind, but
+// setNonServiceError gives code and message to an error that is not the service's own. What a reply's status said stays its kind, but
 // for what only the service can say: that the specification is wrong.
-func wordless(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud.Error {
+func setNonServiceError(e *cloud.Error, reply *smithyhttp.ResponseError, err error) *cloud.Error {
 	text := err.Error()
 	if strings.Contains(text, "get identity") || strings.Contains(text, "failed to refresh cached credentials") {
 		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials

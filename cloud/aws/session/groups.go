@@ -44,7 +44,7 @@ func newGroups(client *autoscaling.Client, now func() time.Time) *sweep.Sweep[*a
 	g := groups{client: client, now: now}
 	return sweep.New(sweep.Options[*asgtypes.AutoScalingGroup]{
 		Some: g.named, All: g.ours, Chunk: groupsAtOnce, Now: now,
-		Weight: func(is *asgtypes.AutoScalingGroup) int { return len(is.Instances) }, MostWeight: instancesAtOnce,
+		Weight: func(is *asgtypes.AutoScalingGroup) int { return len(is.Instances) }, MaxWeight: instancesAtOnce,
 	})
 }
 

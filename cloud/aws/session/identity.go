@@ -42,7 +42,7 @@ func (s *Sessions) identify(settings *awssdk.Config, i *awsv1.IdentityView) {
 	if i == nil {
 		return
 	}
-	settings.APIOptions = append(settings.APIOptions, asking(i))
+	settings.APIOptions = append(settings.APIOptions, callAnnotator(i))
 	if !i.Keys.Empty() {
 		settings.Credentials = credentials.NewStaticCredentialsProvider(i.Keys.Expose())
 	}
@@ -100,25 +100,25 @@ func unassumed(refusal error, name string, err error) error {
 	return refused
 }
 
-// asked is an error of a call that was signed by an identity.
-type asked struct {
+// callError is the error of a call, with the identity that signed it.
+type callError struct {
 	err error
 	by  *awsv1.IdentityView
 }
 
 // Error is the text of the error within.
-func (a *asked) Error() string { return a.err.Error() }
+func (a *callError) Error() string { return a.err.Error() }
 
 // Unwrap gives the error within.
-func (a *asked) Unwrap() error { return a.err }
+func (a *callError) Unwrap() error { return a.err }
 
-// asking puts to every error who asked.
-func asking(i *awsv1.IdentityView) func(*middleware.Stack) error {
+// callAnnotator adds the calling identity to every error.
+func callAnnotator(i *awsv1.IdentityView) func(*middleware.Stack) error {
 	handle := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 		out middleware.InitializeOutput, metadata middleware.Metadata, err error,
 	) {
 		if out, metadata, err = next.HandleInitialize(ctx, in); err != nil {
-			err = &asked{err: err, by: i}
+			err = &callError{err: err, by: i}
 		}
 		return out, metadata, err
 	}
@@ -129,7 +129,7 @@ func asking(i *awsv1.IdentityView) func(*middleware.Stack) error {
 
 // byWhom names the identity that was denied something, and keeps its keys out of the message.
 func byWhom(err error, e *cloud.Error) *cloud.Error {
-	var a *asked
+	var a *callError
 	if !errors.As(err, &a) {
 		return e
 	}

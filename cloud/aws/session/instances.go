@@ -21,7 +21,7 @@ const (
 	codeNoInstance = "InvalidInstanceID.NotFound"
 )
 
-// newInstances makes the sweep over the instances of a region. It reads what is asked for at the same time, and nothing beside it.
+// newInstances makes the sweep over the instances of a region. It reads the names that are requested at the same time, and nothing else.
 func newInstances(client *EC2, now func() time.Time) *sweep.Sweep[ec2types.Instance] {
 	some := func(ctx context.Context, ids []string, found func(string, ec2types.Instance)) error {
 		list, err := instances(ctx, client, ids, now())

@@ -9,15 +9,15 @@ import (
 	"github.com/muster-project/muster/cloud/sweep"
 )
 
-// nodegroupsMost bounds the node groups of a list: many times as many as EKS allows in a cluster.
-const nodegroupsMost = 5000
+// maxNodegroups bounds the node groups of a list: many times as many as EKS allows in a cluster.
+const maxNodegroups = 5000
 
 // newNodegroups makes the sweep over the names of node groups: keys are EKS clusters.
 func newNodegroups(client *EKS, now func() time.Time) *sweep.Sweep[[]string] {
 	some := func(ctx context.Context, clusters []string, found func(string, []string)) error {
 		for _, cluster := range clusters {
 			pages := eks.NewListNodegroupsPaginator(client.ListNodegroups, &eks.ListNodegroupsInput{ClusterName: &cluster})
-			names, err := Listed(ctx, pages, func(page *eks.ListNodegroupsOutput) []string { return page.Nodegroups }, nodegroupsMost, now())
+			names, err := Listed(ctx, pages, func(page *eks.ListNodegroupsOutput) []string { return page.Nodegroups }, maxNodegroups, now())
 			if err != nil && !Absent(err) {
 				return err
 			}

@@ -18,15 +18,15 @@ const (
 	noticesFor = 15 * time.Second
 	// statusMarked is the status of a spot request whose instance has its notice.
 	statusMarked = "marked-for-termination"
-	// noticesMost bounds how many notices are read.
-	noticesMost = 5000
+	// maxNotices bounds how many notices are read.
+	maxNotices = 5000
 )
 
-// notices are the spot instances of a region that have their notice, asked for once for all pools.
+// notices are the spot instances of a region that have their notice, read once for all pools.
 type notices struct {
 	mu  sync.Mutex
 	ids map[string]bool
-	// until is when they are asked for again.
+	// until is the time of the next read.
 	until time.Time
 	// tolerance decides whether pools are observed without them.
 	tolerance driverkit.Tolerance
@@ -46,7 +46,7 @@ func (s *Session) SpotNotices(ctx context.Context, now time.Time, fresh bool) (m
 	})
 	found, err := Listed(ctx, pages, func(page *ec2.DescribeSpotInstanceRequestsOutput) []ec2types.SpotInstanceRequest {
 		return page.SpotInstanceRequests
-	}, noticesMost, now)
+	}, maxNotices, now)
 	if failed := shared.tolerance.Tolerate(now, err); failed != nil {
 		return nil, failed
 	}

@@ -37,11 +37,11 @@ type Options struct {
 	// Config gives the SDK's configuration for a region; an empty region means the one of the SDK's settings. Default:
 	// the SDK's own chain of credentials, regions and endpoints (AWS_ENDPOINT_URL among them).
 	Config func(ctx context.Context, region string) (awssdk.Config, error)
-	// Base sends the requests in the place of the SDK's HTTP client, for tests and recordings.
+	// Base sends the requests instead of the SDK's HTTP client, for tests and recordings.
 	Base http.RoundTripper
-	// Hook is told about every request.
+	// Hook observes every request.
 	Hook wire.Hook
-	// Around is told about the beginning of every request too.
+	// Around observes the start of every request as well.
 	Around wire.Around
 	// Account tells apart the rate budgets of several drivers in one process, and labels metrics. Default: "default".
 	Account string
@@ -67,7 +67,7 @@ const (
 	// TemplatePeriod is the maximum age of a launch template that was read for all pools together: with the time between two looks at a pool
 	// at rest, one that another client deletes is noticed within two minutes.
 	TemplatePeriod = 20 * time.Second
-	// TemplateEventPeriod is that time for a pass that an event asked for: the looks at rest read the template more often than that, so that a
+	// TemplateEventPeriod is that time for a pass that an event triggered: the looks at rest read the template more often than that, so that a
 	// change of size does not wait for one more read.
 	TemplateEventPeriod = 2 * time.Minute
 	// TemplateGoingPeriod is that time for the template of a pool that is being deleted: Muster alone changes it then.
@@ -211,7 +211,7 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 		EKS:         managed,
 		nodegroups:  newNodegroups(managed, s.options.Now),
 		IAM:         identities,
-		S3:          s3.NewFromConfig(settings, plainObjects),
+		S3:          s3.NewFromConfig(settings, simplifyS3),
 		SSM:         NewSSM(ssm.NewFromConfig(settings)),
 
 		BootstrapFormatIgnition: s.options.BootstrapFormatIgnition,
@@ -260,8 +260,8 @@ func (s *Sessions) naming(account, region string, transport *wire.Transport) fun
 		}
 		sent := s.Now()
 		out, metadata, err := next.HandleInitialize(wire.WithCall(ctx, call), in)
-		if throttled(err) {
-			transport.Throttled(call, sent)
+		if status, refused := throttled(err); refused {
+			transport.Throttled(call, status, sent)
 		}
 		return out, metadata, err
 	}
@@ -284,9 +284,9 @@ func defaultConfig(ctx context.Context, region string) (awssdk.Config, error) {
 	return settings, nil
 }
 
-// plainObjects has S3 speak as simply as it can: without checksums that were not asked for, and to a custom endpoint by
+// simplifyS3 has S3 speak as simply as it can: without checksums that were not asked for, and to a custom endpoint by
 // paths, for the names of buckets are no hosts there.
-func plainObjects(o *s3.Options) {
+func simplifyS3(o *s3.Options) {
 	o.RequestChecksumCalculation = awssdk.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = awssdk.ResponseChecksumValidationWhenRequired
 	o.UsePathStyle = o.BaseEndpoint != nil

@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// The tags by which we know what is ours, and for whom it is.
+// The tags that identify the owner of a cloud object.
 const (
 	TagOwner     = cloud.TagDomain + between + cloud.TagOwner
 	TagCluster   = cloud.TagDomain + between + cloud.TagCluster
@@ -152,7 +152,7 @@ func GroupTags(group string, tags map[string]string, apart func(key string) bool
 	return list
 }
 
-// OwnTag returns the name of a tag that says whose a cloud object is, from its name without the domain.
+// OwnTag returns the name of an owner tag from its name without the domain.
 func OwnTag(name string) string { return cloud.TagDomain + between + name }
 
 // OtherCluster returns the name of the cluster that tags of the ecosystem say something belongs to, where that is none of the pool's names

@@ -16,19 +16,19 @@ import (
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -68,7 +68,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.sku":     spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_Nope" }),
 			"spec.maxPods": spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.MaxPods = new(5) }),
 		},
-		AskedTag: "stage", Spelling: model.Spelling,
+		UserTag: "stage", Spelling: model.Spelling,
 		Many: 210, ManyInPage: 10, SteadyReads: 2,
 		Primary: []string{"ManagedClusters_Get", "VirtualMachineScaleSets_List", "VirtualMachineScaleSetVMs_List", "VirtualMachines_List",
 			"VirtualMachines_InstanceView"},

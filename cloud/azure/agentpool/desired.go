@@ -12,47 +12,48 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
-// wanted is what the specification asks for now.
-type wanted struct {
+// desired is the desired state of the agent pool, compared with the existing one.
+type desired struct {
 	// properties are the agent pool's, with the version of the next step, and the VM size that goes with it.
 	properties body.Properties
-	upgrade    pool.Upgrade
+	upgrade    upgrade.Step
 	// next is the configuration that the next step leads to, launched the one that the agent pool has now.
 	next, launched configuration
-	// ahead is true if the agent pool runs a newer version than the one that is asked for.
+	// ahead is true if the agent pool runs a newer version than the desired one.
 	ahead bool
-	// modePending is true if the agent pool has no machine, which AKS refuses with the mode that is asked for.
+	// modePending is true if the agent pool has no machine, and AKS therefore rejects the desired mode.
 	modePending bool
 	// image is the oldest node image that machines may have; empty leaves node images to AKS.
 	image nodeImage
-	// caveat is what a user should know of a size that AKS may refuse or has refused; nil for nothing.
+	// caveat warns the user of a size that AKS may reject or has rejected; nil if there is nothing to report.
 	caveat *pool.Cause
-	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
+	// drift lists the differing properties that AKS changes in place, unchangeable those that it refuses to change.
 	drift, unchangeable []string
 }
 
-// want translates the specification against what is there.
-func (r reader) want() (wanted, error) {
+// desired translates the specification and compares it with the existing agent pool.
+func (r reader) desired() (desired, error) {
 	read := r.memory.read
-	properties, version, err := r.asked()
+	properties, version, err := r.requested()
 	if err != nil {
-		return wanted{launched: read.asIs()}, err
+		return desired{launched: read.asIs()}, err
 	}
-	want := wanted{properties: properties}
-	if want.image, err = r.t.askedImage(properties); err != nil {
-		return wanted{launched: read.asIs()}, err
+	want := desired{properties: properties}
+	if want.image, err = r.t.requestedImage(properties); err != nil {
+		return desired{launched: read.asIs()}, err
 	}
 	want.recordTags(read.pool)
-	var controlPlane, current pool.Version
+	var controlPlane, current upgrade.Version
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.version)
 	}
 	if read.pool != nil {
 		current = read.pool.version()
 	}
-	want.upgrade = pool.UpgradeOf(current, version, controlPlane)
+	want.upgrade = upgrade.Of(current, version, controlPlane)
 	want.keepSize(r.t, r.memory.resize, read.pool, r.now)
 	want.ahead = version.Known() && version.Compare(current) < 0
 	want.step(read.pool, current)
@@ -66,20 +67,20 @@ func (r reader) want() (wanted, error) {
 	return want, nil
 }
 
-// asked returns what the specification and the MachinePool ask for.
-func (r reader) asked() (body.Properties, pool.Version, error) {
+// requested returns the properties and the version that the specification and the MachinePool request.
+func (r reader) requested() (body.Properties, upgrade.Version, error) {
 	properties, err := r.t.properties()
 	if err != nil {
-		return nil, pool.Version{}, err
+		return nil, upgrade.Version{}, err
 	}
 	if err := r.checkOwn(properties); err != nil {
-		return nil, pool.Version{}, err
+		return nil, upgrade.Version{}, err
 	}
 	version, err := versionOf(fieldVersion, r.t.KubernetesVersion)
 	return properties, version, err
 }
 
-// asIs returns the configuration that the agent pool has, as far as that can be told without a specification.
+// asIs returns the configuration that the agent pool has, as far as that is known without a specification.
 func (r clusterRead) asIs() configuration {
 	if r.pool == nil {
 		return configuration{}
@@ -90,7 +91,7 @@ func (r clusterRead) asIs() configuration {
 
 // step puts the version of the next step in its place. AKS changes the VM size by itself or the version, never both at once: the version
 // goes first.
-func (w *wanted) step(is *agentPool, current pool.Version) {
+func (w *desired) step(is *agentPool, current upgrade.Version) {
 	switch {
 	case !w.upgrade.Next.Known():
 	case is == nil || w.upgrade.Next != current:
@@ -105,7 +106,7 @@ func (w *wanted) step(is *agentPool, current pool.Version) {
 
 // deferMode keeps the mode of an agent pool without machines that is to become a System pool: AKS keeps a node in every System pool, and
 // would refuse all other changes of the same request too.
-func (w *wanted) deferMode(is *agentPool) {
+func (w *desired) deferMode(is *agentPool) {
 	if is == nil || is.count() > 0 || w.properties[body.Mode] != modeSystem || strings.EqualFold(is.text(body.Mode), modeSystem) {
 		return
 	}
@@ -116,7 +117,7 @@ func (w *wanted) deferMode(is *agentPool) {
 }
 
 // compare fills in what differs between the wanted properties and the agent pool.
-func (w *wanted) compare(t target, is *agentPool) {
+func (w *desired) compare(t target, is *agentPool) {
 	for _, property := range body.Differing(w.properties, is.properties) {
 		field, effect := t.field(property), body.Fields.Of(property).Effect
 		switch {
@@ -151,8 +152,8 @@ func (r reader) checkOwn(properties body.Properties) error {
 		return nil
 	}
 	must := strings.TrimPrefix(r.t.KubernetesVersion, "v")
-	if asked, ok := properties[body.OrchestratorVersion].(string); ok && must != "" && must != asked {
-		return incompatible(r.t.field(body.OrchestratorVersion), asked, must)
+	if version, ok := properties[body.OrchestratorVersion].(string); ok && must != "" && must != version {
+		return incompatible(r.t.field(body.OrchestratorVersion), version, must)
 	}
 	count, named := properties[body.Count].(float64)
 	delete(properties, body.Count)
@@ -169,7 +170,7 @@ func incompatible(field, found, must string) error {
 
 // observeCapacity puts what each machine offers into an observation. If the VM size of an agent pool that exists can't be looked up that
 // stays unknown, and nothing else waits for it.
-func (r reader) observeCapacity(ctx context.Context, want wanted, out *pool.Observed) (err error) {
+func (r reader) observeCapacity(ctx context.Context, want desired, out *pool.Observed) (err error) {
 	out.Capacity, err = r.capacity(ctx, want)
 	if err == nil || cloud.KindOf(err) == cloud.Invalid || r.memory.read.pool == nil {
 		return err
@@ -183,7 +184,7 @@ func (r reader) observeCapacity(ctx context.Context, want wanted, out *pool.Obse
 
 // capacity returns what each machine offers; nil where the machines of an agent pool are of several sizes. It is an error if the location
 // has no such size.
-func (r reader) capacity(ctx context.Context, want wanted) (*pool.NodeCapacity, error) {
+func (r reader) capacity(ctx context.Context, want desired) (*pool.NodeCapacity, error) {
 	size, _ := want.properties[body.VMSize].(string)
 	if size == "" {
 		return nil, nil
@@ -197,8 +198,8 @@ func (r reader) capacity(ctx context.Context, want wanted) (*pool.NodeCapacity, 
 			r.t.cluster.View.Location)
 	}
 	pods := defaultPods
-	if most, ok := want.properties["maxPods"].(float64); ok {
-		pods = int(most)
+	if maxPods, ok := want.properties["maxPods"].(float64); ok {
+		pods = int(maxPods)
 	}
 	return model.CapacityOf(sku, pods, want.properties["osType"] == "Windows"), nil
 }

@@ -144,14 +144,14 @@ func TestFailedPoolStaysManageable(t *testing.T) {
 				w.Errorf("want AKS's words on an agent pool that is not busy, got %+v, issues %+v", o.Group, o.Issues)
 			}
 		}
-		asked := 0
+		reads := 0
 		for _, c := range w.cloud.Calls().Summary(last).Calls {
 			if c.Action == "Operations_Get" {
-				asked++
+				reads++
 			}
 		}
-		if asked != 1 {
-			w.Errorf("want the failed operation read once, got %d", asked)
+		if reads != 1 {
+			w.Errorf("want the failed operation read once, got %d", reads)
 		}
 		w.start(pool.Step{Kind: pool.Resize, Size: 2})
 		if o := w.observe(); len(o.Instances) != 2 || len(o.Issues) > 0 {
@@ -375,9 +375,9 @@ func TestSurge(t *testing.T) {
 // the lower bound, and no machine is taken for the upper one.
 func TestBoundsAndCount(t *testing.T) {
 	inWorld(t, func(w *world) {
-		bounds := func(least, most int) {
+		bounds := func(minSize, maxSize int) {
 			w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
-				s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: &least, MaxSize: &most}
+				s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: &minSize, MaxSize: &maxSize}
 			})(w.target.Spec)
 		}
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})

@@ -99,12 +99,12 @@ func (r machineReader) virtualMachines(ctx context.Context, is *agentPool) ([]ma
 			machines = append(machines, virtualMachine(vm, r.skew))
 		}
 	}
-	running, told := body.Running(is.properties)
-	if len(machines) == 0 || told && running >= len(machines) {
+	running, known := body.Running(is.properties)
+	if len(machines) == 0 || known && running >= len(machines) {
 		return machines, nil
 	}
 	unknown := machines
-	if !told && !is.keepsMachines() {
+	if !known && !is.keepsMachines() {
 		if err := r.power(ctx, machines[:1]); err != nil || !machines[0].off() {
 			return machines, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // The words of AKS and compute that code depends on.
@@ -35,7 +36,7 @@ const (
 
 // machine is one machine of the agent pool.
 type machine struct {
-	// name is what AKS calls the machine: the name of its Node.
+	// name is the machine's name in AKS, which is also the name of its Node.
 	name, id, uid, zone string
 	// size is its VM size.
 	size string
@@ -48,7 +49,7 @@ type machine struct {
 	// image is the node image that it was made from; empty where that is unknown.
 	image nodeImage
 	// runs is the version of Kubernetes that AKS made it with; zero where it does not tell.
-	runs pool.Version
+	runs upgrade.Version
 	// latest is false if the scale set's model has changed since the machine was made or reimaged.
 	latest bool
 }

@@ -17,7 +17,7 @@ const (
 	vmsVersion = "2025-08-01"
 	// resizeVersion is the first one in which the size of the machines of an agent pool can be changed; versions are ordered by their dates.
 	resizeVersion = "2026-03-01"
-	// visibleWithin is how long a read may still show an agent pool as it was before a write.
+	// visibleWithin is the time after a write within which a read may still return the agent pool's previous state.
 	visibleWithin = 10 * time.Second
 )
 
@@ -49,14 +49,14 @@ type machinesRead struct {
 	found []machine
 }
 
-// goingPeriod is how long the machines of a pool that is being deleted are taken as read.
-const goingPeriod = 5 * time.Minute
+// deletingPeriod is the time for which the machines of a pool that is being deleted are not read again.
+const deletingPeriod = 5 * time.Minute
 
-// holds reports whether machines need not be read again for a pool that is being deleted. Its nodes tell whether they are drained, the
-// agent pool is deleted only after an exact read, and then nothing is decided by its machines. Azure gives all pools of a subscription some
-// hundred such reads a minute: those of hundreds of pools that wait for their turn would use up what the deletions need.
+// holds reports whether the last read of the machines is still used for a pool that is being deleted. Its nodes show whether they are
+// drained. The agent pool is deleted only after an exact read, and afterwards no decision depends on its machines. Azure allows all pools
+// of a subscription some hundred such reads a minute: hundreds of pools that wait for their deletion would leave none for the others.
 func (m machinesRead) holds(t target, is *agentPool, now time.Time) bool {
-	return t.Deleting && t.Cache.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
+	return t.Deleting && t.Cache.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < deletingPeriod)
 }
 
 // readMachines reads the machines of an agent pool.
@@ -68,11 +68,11 @@ func (m *memory) readMachines(ctx context.Context, list machineReader, is *agent
 	return err
 }
 
-// excess is how long reads have shown more machines than the count includes, while AKS does nothing to the agent pool. A list of machines
-// may be older than the count, and show those that AKS has just deleted.
+// excess tracks the time during which reads have shown more machines than the count includes although AKS does nothing to the agent pool.
+// A list of machines may be older than the count, and show machines that AKS has just deleted.
 type excess struct{ since, seen time.Time }
 
-// note takes over whether a read shows more machines than the count.
+// note records whether a read shows more machines than the count.
 func (e *excess) note(is bool, now time.Time) {
 	switch {
 	case !is:
@@ -84,33 +84,33 @@ func (e *excess) note(is bool, now time.Time) {
 	}
 }
 
-// lasts reports whether no list that is behind can explain the excess.
+// lasts reports whether the excess has lasted longer than a stale list could explain.
 func (e excess) lasts() bool { return e.seen.Sub(e.since) >= visibleWithin }
 
-// lastOperation is the last operation that Muster began on the agent pool, a hint for the words of a failure.
+// lastOperation is the last operation that Muster began on the agent pool, used to look up the text of a failure.
 type lastOperation struct {
 	operation pool.Operation
 	begun     time.Time
 	// failed is when the agent pool was first observed to have failed; zero while it has not.
 	failed time.Time
-	// cause is why the operation failed, in AKS's words; nil while that is unknown. asked is true once AKS has answered, whatever.
-	cause *pool.Cause
-	asked bool
+	// cause is the failure that AKS reports; nil while it is unknown. polled is true once AKS has returned the outcome or a permanent error.
+	cause  *pool.Cause
+	polled bool
 }
 
-// restore takes over what the object remembers of the last operation, where this process began none.
+// restore sets the last operation from the object's status if this process began none.
 func (l *lastOperation) restore(remembered []pool.Operation) {
 	if l.operation.Token == "" && len(remembered) > 0 {
 		l.operation = remembered[len(remembered)-1]
 	}
 }
 
-// byOthers reports whether another client began the operation that runs on the agent pool: AKS has one at a time, so that it is another
-// than Muster's last one if that has ended. Where nothing is known of Muster's last one, also because AKS refuses to tell for good, it is
-// Muster's if the object asks for it. The error is why that is unknown for the moment.
-func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, asked bool) (bool, error) {
+// byOthers reports whether another client began the operation that runs on the agent pool. AKS runs one at a time: if Muster's last one has
+// ended, it is another one's. If Muster's last one is unknown, also because AKS permanently denies the read, the operation counts as
+// Muster's if the object requests it (requested). The error is the reason why that is unknown at the moment.
+func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, requested bool) (bool, error) {
 	if l.operation.Token == "" {
-		return !asked, nil
+		return !requested, nil
 	}
 	switch outcome, err := c.Poll(ctx, l.operation.Token, now); {
 	case err == nil:
@@ -118,7 +118,7 @@ func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now ti
 	case driverkit.Transient(err):
 		return false, err
 	}
-	return !asked, nil
+	return !requested, nil
 }
 
 // touched discards the last reads. It is called before a write, whatever its result.

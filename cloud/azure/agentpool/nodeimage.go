@@ -39,14 +39,14 @@ func (i nodeImage) before(o nodeImage) bool {
 	return mine != nil && others != nil && slices.Compare(mine, others) < 0
 }
 
-// askedImage takes the oldest node image that machines may have out of the wanted properties; empty leaves node images to AKS.
-func (t target) askedImage(properties body.Properties) (nodeImage, error) {
-	asked, named := properties[body.NodeImage]
+// requestedImage takes the oldest node image that machines may have out of the wanted properties; empty leaves node images to AKS.
+func (t target) requestedImage(properties body.Properties) (nodeImage, error) {
+	requested, named := properties[body.NodeImage]
 	delete(properties, body.NodeImage)
-	text, _ := asked.(string)
+	text, _ := requested.(string)
 	if named && nodeImage(text).release() == nil {
 		return "", cloud.Invalidf(t.field(body.NodeImage),
-			"%v is no version of a node image of the form AKSUbuntu-2204gen2containerd-202610.01.0", asked)
+			"%v is no version of a node image of the form AKSUbuntu-2204gen2containerd-202610.01.0", requested)
 	}
 	return nodeImage(text), nil
 }
@@ -68,7 +68,7 @@ func imageOf(storage *armcompute.ImageReference) nodeImage {
 }
 
 // lacksImageAlone reports whether the agent pool and its machines are as wanted but for an older node image.
-func (r clusterRead) lacksImageAlone(w wanted) bool {
+func (r clusterRead) lacksImageAlone(w desired) bool {
 	wanted := w.next.template()
 	if !w.launched.renewed().template().Same(wanted) {
 		return false
@@ -87,12 +87,12 @@ func (r clusterRead) lacksImageAlone(w wanted) bool {
 
 // leavesBehind reports whether machines have another version or size than the agent pool, which is as wanted, although the last operation
 // on it has ended well.
-func (r clusterRead) leavesBehind(w wanted) bool {
+func (r clusterRead) leavesBehind(w desired) bool {
 	return !r.pool.gaveUp() && w.launched.renewed().template().Same(w.next.template()) && r.percent(w.launched) < allPercent
 }
 
 // checkImage refuses a node image that AKS has not released for the agent pool: an upgrade leads to its newest one.
-func (t target) checkImage(ctx context.Context, c *session.Session, asked nodeImage) error {
+func (t target) checkImage(ctx context.Context, c *session.Session, requested nodeImage) error {
 	reply, err := c.Resource(ctx, session.ResourceRequest{
 		Operation: "AgentPools.GetUpgradeProfile", Method: http.MethodGet, Path: t.poolID() + "/upgradeProfiles/default", APIVersion: apiVersion,
 	})
@@ -100,8 +100,9 @@ func (t target) checkImage(ctx context.Context, c *session.Session, asked nodeIm
 		return err
 	}
 	profile, _ := reply.Body["properties"].(map[string]any)
-	if newest, _ := profile["latestNodeImageVersion"].(string); nodeImage(newest).before(asked) {
-		return cloud.Invalidf(t.field(body.NodeImage), "AKS's newest node image for the agent pool is %s, which is older than %s", newest, asked)
+	if newest, _ := profile["latestNodeImageVersion"].(string); nodeImage(newest).before(requested) {
+		return cloud.Invalidf(t.field(body.NodeImage), "AKS's newest node image for the agent pool is %s, which is older than %s", newest,
+			requested)
 	}
 	return nil
 }

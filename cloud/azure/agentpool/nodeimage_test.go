@@ -123,7 +123,7 @@ func TestReimagedMachineIsRenewed(t *testing.T) {
 	})
 }
 
-// TestNodeImageIsRefused holds that a node image that AKS has not released yet is refused by its field, and so is what is none.
+// TestNodeImageIsRefused holds that a node image that AKS has not released yet is rejected by its field, and so is a malformed one.
 func TestNodeImageIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})

@@ -20,7 +20,7 @@ func (r reader) observe(ctx context.Context) (pool.Observed, error) {
 	if own := r.t.ownership(read); own.Conflict() != nil {
 		return own.Observed(r.unowned(), r.t.Remembered), nil
 	}
-	want, failed := r.want()
+	want, failed := r.desired()
 	out := pool.Observed{
 		ResolvedLookups: r.t.Remembered, Cache: pool.CacheStatus{Fresh: read.fresh(r.now), GroupFresh: read.fresh(r.now), Shared: true},
 	}
@@ -60,7 +60,7 @@ func (r reader) goesWithCluster() bool {
 }
 
 // observePool puts the agent pool and its machines into the observation.
-func (r reader) observePool(ctx context.Context, want wanted, out *pool.Observed) {
+func (r reader) observePool(ctx context.Context, want desired, out *pool.Observed) {
 	read := r.memory.read
 	cause := r.failure(ctx)
 	out.Versions = driverkit.Configurations(want.next.template(), want.launched.template(), want.next.version.Known())
@@ -89,7 +89,7 @@ func (r reader) observePool(ctx context.Context, want wanted, out *pool.Observed
 
 // whoBegan notes whether another client began the rollout that runs. Where that can't be read now, it counts as one that Muster does not
 // recognize, which is not aborted.
-func (r reader) whoBegan(ctx context.Context, want wanted, out *pool.Observed) {
+func (r reader) whoBegan(ctx context.Context, want desired, out *pool.Observed) {
 	roll := out.ProviderRollout
 	r.memory.last.restore(r.t.Operations)
 	others, err := r.memory.last.byOthers(ctx, r.c, r.now, asksFor(want, roll))
@@ -100,7 +100,7 @@ func (r reader) whoBegan(ctx context.Context, want wanted, out *pool.Observed) {
 }
 
 // group returns the agent pool as package pool describes groups.
-func (r reader) group(want wanted) *pool.Group {
+func (r reader) group(want desired) *pool.Group {
 	read := r.memory.read
 	is, launched := read.pool, want.launched.template()
 	g := &pool.Group{
@@ -163,9 +163,9 @@ func (r reader) failure(ctx context.Context) *pool.Cause {
 		return nil
 	}
 	last.restore(r.t.Operations)
-	if !last.asked && last.operation.Token != "" {
+	if !last.polled && last.operation.Token != "" {
 		outcome, err := r.c.Poll(ctx, last.operation.Token, r.now)
-		last.asked = err == nil && outcome.Done || err != nil && !driverkit.Transient(err)
+		last.polled = err == nil && outcome.Done || err != nil && !driverkit.Transient(err)
 		if err == nil && outcome.Failed != nil {
 			last.cause = new(driverkit.FailureOf(outcome.Failed))
 		}
@@ -180,22 +180,22 @@ func (r reader) failure(ctx context.Context) *pool.Cause {
 }
 
 // versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
-func (r reader) versionIssues(want wanted) []pool.Cause {
+func (r reader) versionIssues(want desired) []pool.Cause {
 	var out []pool.Cause
 	if want.upgrade.Path.WaitsForControlPlane {
 		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run " + want.upgrade.Path.String()})
 	}
-	if asked, current := reported(r.t.KubernetesVersion), want.launched.version; want.ahead {
+	if requested, current := reported(r.t.KubernetesVersion), want.launched.version; want.ahead {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
 			"the agent pool runs Kubernetes %s, %s asks for %s: AKS takes no agent pool back, and the newer version is kept", current, fieldVersion,
-			asked)})
+			requested)})
 	}
 	return out
 }
 
 // asksFor reports whether the object may have asked for a rollout: it leads to another configuration than the wanted one, as an earlier
 // specification may have asked for, or to the wanted one while machines lack that.
-func asksFor(w wanted, roll *pool.ProviderRollout) bool {
+func asksFor(w desired, roll *pool.ProviderRollout) bool {
 	return !roll.Template.Same(w.next.template()) || !w.ahead && roll.Percent < allPercent
 }
 
@@ -204,7 +204,7 @@ var rolloutStates = []string{"Upgrading", "UpgradingNodeImageVersion", "Reconcil
 
 // rollout returns the replacement of nodes that runs, or that ended and left machines of another configuration. AKS keeps no record of one
 // that ended well.
-func (r reader) rollout(want wanted, failure *pool.Cause) *pool.ProviderRollout {
+func (r reader) rollout(want desired, failure *pool.Cause) *pool.ProviderRollout {
 	is := r.memory.read.pool
 	to := want.launched.renewed() // whatever AKS replaces machines for, the new ones have its newest node image
 	out := &pool.ProviderRollout{ID: to.template().Ref, Template: to.template(), Percent: r.memory.read.percent(to)}

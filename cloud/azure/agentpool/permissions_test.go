@@ -18,7 +18,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if w.driver, err = newDriver(role.Over(sim.Transport{Handler: w.cloud})); err != nil {
+		if w.driver, err = newDriver(role.Wrap(sim.Transport{Handler: w.cloud})); err != nil {
 			w.Fatal(err)
 		}
 		w.wholeLife()
@@ -28,7 +28,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 		}
 		for _, g := range grants {
 			for _, a := range g.Actions {
-				if a.AgentPools && role.Asked(a.Name) == 0 {
+				if a.AgentPools && role.Uses(a.Name) == 0 {
 					w.Errorf("%s is allowed, and nothing asks for it", a.Name)
 				}
 			}

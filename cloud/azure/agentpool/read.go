@@ -39,7 +39,7 @@ func (r clusterRead) fresh(at time.Time) bool {
 	return !r.at.Before(at) && (r.machinesAt.IsZero() || !r.machinesAt.Before(at))
 }
 
-// managedCluster is what is read of a managed cluster.
+// managedCluster holds the fields of a managed cluster that the driver reads.
 type managedCluster struct {
 	state, version, nodeGroup string
 	// systemPools is the number of its System pools.

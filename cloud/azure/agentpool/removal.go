@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// removal is the last one that Muster asked for. AKS drains the machines before it deletes them, and shows nothing of it meanwhile; a list
+// removal is the last one that Muster requested. AKS drains the machines before it deletes them, and shows nothing of it meanwhile; a list
 // that is behind shows them once more after the removal was last seen to run.
 type removal struct {
 	machines    map[string]bool

@@ -42,7 +42,7 @@ func (w *writer) noteResize(to any, err error) {
 
 // keepSize leaves the size of the machines as it is where AKS has refused to change it, and tells of it; where it has not been requested
 // yet, it tells that AKS may refuse.
-func (w *wanted) keepSize(t target, refused resizeRefusal, is *agentPool, now time.Time) {
+func (w *desired) keepSize(t target, refused resizeRefusal, is *agentPool, now time.Time) {
 	to, named := w.properties[body.VMSize].(string)
 	if !named || is == nil || body.OfVMs(is.properties) || strings.EqualFold(to, is.text(body.VMSize)) {
 		return

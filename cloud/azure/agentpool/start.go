@@ -110,23 +110,23 @@ func (w *writer) change(ctx context.Context, effects ...fields.Effect) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
-	wanted := body.Properties{}
+	properties := body.Properties{}
 	for name, value := range want.properties {
 		if slices.Contains(effects, body.Fields.Of(name).Effect) && name != body.Count {
-			wanted[name] = value
+			properties[name] = value
 		}
 	}
-	if len(body.Differing(wanted, is.properties)) == 0 && !is.gaveUp() {
+	if len(body.Differing(properties, is.properties)) == 0 && !is.gaveUp() {
 		return nil
 	}
-	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {
-		wanted[body.VMSize] = is.properties[body.VMSize] // AKS changes it alone: the next pass asks for it
+	if body.Bracket(properties, is.count()); properties[body.Count] != nil {
+		properties[body.VMSize] = is.properties[body.VMSize] // AKS changes it alone: the next pass asks for it
 	}
-	return w.put(ctx, body.Merge(wanted, is.properties))
+	return w.put(ctx, body.Merge(properties, is.properties))
 }
 
 func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
@@ -140,7 +140,7 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if _, err := w.there(); err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 	if _, err := w.there(); err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 
 // createGroup creates the agent pool, unless its name is taken.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -269,8 +269,8 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	for name, value := range model.Spelling.Tags(w.t.Owner) {
 		tags[name] = value
 	}
-	// What can't be translated is told by the next look, and adopted all the same.
-	if want, err := w.reader.want(); err == nil {
+	// An error of the translation is reported by the next observation, and does not prevent the adoption.
+	if want, err := w.reader.desired(); err == nil {
 		want.takeOverTags(is, tags)
 	}
 	return w.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties))

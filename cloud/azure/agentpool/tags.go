@@ -9,7 +9,7 @@ import (
 
 // recordTags adds the tag that tells which tags the specification names, and marks for removal those that it named once and names no more.
 // Tags that other clients have set stay.
-func (w *wanted) recordTags(is *agentPool) {
+func (w *desired) recordTags(is *agentPool) {
 	tags, _ := w.properties[body.Tags].(map[string]any)
 	if tags == nil {
 		return
@@ -32,7 +32,7 @@ func (w *wanted) recordTags(is *agentPool) {
 
 // takeOverTags adds the tag that tells which tags the specification names to the tags that are written, if the agent pool has all of them
 // already: nothing else would write it.
-func (w wanted) takeOverTags(is *agentPool, written map[string]any) {
+func (w desired) takeOverTags(is *agentPool, written map[string]any) {
 	wanted, _ := w.properties[body.Tags].(map[string]any)
 	for name, value := range wanted {
 		text, _ := value.(string)

@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 )
 
-// Target is what the driver is handed about one pool.
+// Target holds the driver's input for one pool.
 type Target = cloud.Target[*aksv1.AgentPoolSource]
 
 // target is Target with its parts at hand.

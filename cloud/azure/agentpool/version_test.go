@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 func TestVersionOf(t *testing.T) {
@@ -31,7 +32,7 @@ func TestVersionOf(t *testing.T) {
 			t.Errorf("%s: want %q (refused: %t), got %q, %v", c.why, c.want, c.refused, got, err)
 		}
 	}
-	if got, err := versionOf("field", ""); err != nil || got != (pool.Version{}) {
+	if got, err := versionOf("field", ""); err != nil || got != (upgrade.Version{}) {
 		t.Errorf("want no version for an empty text, got %+v, %v", got, err)
 	}
 }
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	asWanted := func() body.Properties {
 		r := readerOver(nil, "")
-		w, err := r.want()
+		w, err := r.desired()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestCompare(t *testing.T) {
 		for name, value := range c.change {
 			is[name] = value
 		}
-		w, err := readerOver(is, c.kubernetes).want()
+		w, err := readerOver(is, c.kubernetes).desired()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestRollout(t *testing.T) {
 		r := readerOver(body.Properties{"provisioningState": c.state, body.VMSize: "Large", body.OrchestratorVersion: "1.32.1"}, "v1.32.1",
 			c.machines...)
 		r.memory.last.failed = failedAt
-		w, err := r.want()
+		w, err := r.desired()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,11 +22,11 @@ import (
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
-	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/permissions/allowed"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }
 
 const (
 	endpoint    = "http://simulated.azure"
@@ -101,7 +101,7 @@ func newDriver(over http.RoundTripper) (*agentpool.Driver, error) {
 		return nil, err
 	}
 	return agentpool.New(agentpool.Options{
-		Endpoint: endpoint, Base: role.Over(over),
+		Endpoint: endpoint, Base: role.Wrap(over),
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return &azfake.TokenCredential{}, nil
 		},

@@ -1,5 +1,7 @@
 package model
 
+import "github.com/muster-project/muster/cloud/fields"
+
 // The object's fields that errors, differences and refusals name.
 const (
 	fieldTemplate    = "spec.template"
@@ -32,12 +34,9 @@ const (
 	// Fields of other objects.
 	fieldName      = "metadata.name"
 	fieldZones     = "MachinePool spec.failureDomains"
-	fieldVersion   = "MachinePool spec.template.spec.version"
+	fieldVersion   = fields.Version
 	fieldBootstrap = "MachinePool spec.template.spec.bootstrap"
 	fieldVnet      = "AzureCluster spec.networkSpec.vnet"
 	fieldSubnets   = "AzureCluster spec.networkSpec.subnets"
 	fieldGroup     = "AzureCluster spec.resourceGroup"
-
-	// fieldPolicy can't be specified: only Muster changes machines.
-	fieldPolicy = "upgradePolicy"
 )

@@ -187,47 +187,18 @@ func sourceOf(r *armcompute.ImageReference) string {
 	return ""
 }
 
-// imageOf returns the image of a storage profile; nil where there is none.
-func imageOf(s *armcompute.VirtualMachineScaleSetStorageProfile) *armcompute.ImageReference {
-	if s == nil {
-		return nil
-	}
-	return s.ImageReference
-}
-
-// otherSource reports whether the model has an image of another kind of source than a scale set that exists.
-func (m *Model) otherSource(cur Current) bool {
-	is, wanted := sourceOf(imageOf(cur.profile().StorageProfile)), sourceOf(imageOf(m.Set.Properties.VirtualMachineProfile.StorageProfile))
-	return is != "" && is != wanted
-}
-
 // ImageStays returns why the scale set keeps the image that it has, for people; empty where it does not.
 func (m *Model) ImageStays(cur Current) string {
-	if !m.otherSource(cur) {
+	want := m.current()
+	if !otherSource(want, &cur) {
 		return ""
 	}
-	is, wanted := sourceOf(imageOf(cur.profile().StorageProfile)), sourceOf(imageOf(m.Set.Properties.VirtualMachineProfile.StorageProfile))
 	what, advice := fieldImage, "name an image of that source"
 	if !m.namedImage {
 		what, advice = "the default image of the Kubernetes version", "name an image of that source in "+fieldImage
 	}
 	return fmt.Sprintf("%s is of source %s, and the scale set boots from source %s, which Azure never changes: its machines keep the image "+
-		"that they have. To have another one, %s, or create another pool", what, wanted, is, advice)
-}
-
-// imageField returns the object's field that the model's image comes from.
-func imageField(named bool) string {
-	if named {
-		return fieldImage
-	}
-	return fieldVersion
-}
-
-// sent returns an image as it was written, without what Azure adds to what it shows.
-func sent(is *armcompute.ImageReference) *armcompute.ImageReference {
-	out := *is
-	out.ExactVersion = nil
-	return &out
+		"that they have. To have another one, %s, or create another pool", what, sourceOf(want.image()), sourceOf(cur.image()), advice)
 }
 
 // referenceOf tells the three kinds of IDs apart.

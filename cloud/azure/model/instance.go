@@ -2,9 +2,9 @@ package model
 
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
-	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 // Instance is one machine as it is compared with its scale set and with what is wanted.
@@ -19,14 +19,14 @@ type Instance struct {
 
 // Uniform compares one machine of a Uniform scale set.
 func (c Comparison) Uniform(vm armcompute.VirtualMachineScaleSetVM) Instance {
-	is := ptr.Deref(vm.Properties, armcompute.VirtualMachineScaleSetVMProperties{})
+	is := deref(vm.Properties)
 	azure := reported(is.LatestModelApplied)
-	return c.instance(c.launched(vm.Tags, is.TimeCreated, azure), vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, azure)
+	return c.instance(c.launched(vm.Tags, is.TimeCreated, azure), vm.Tags, vm.Resources, func() *Current { return uniformMachine(vm) }, azure)
 }
 
 // Flexible compares one machine of a Flexible scale set.
 func (c Comparison) Flexible(vm armcompute.VirtualMachine) Instance {
-	return c.instance(Tag(vm.Tags, TagContent), vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, unreported)
+	return c.instance(Tag(vm.Tags, TagContent), vm.Tags, vm.Resources, func() *Current { return flexibleMachine(vm) }, unreported)
 }
 
 // report is whether Azure reports that a machine has the model of its scale set.
@@ -50,17 +50,18 @@ func reported(latest *bool) report {
 // instance goes by the content that a machine was launched from. What is seen is compared where that is unknown, where it is that of the
 // model and Azure does not report that the machine has it (a user tagged all machines alike, or Azure took the tags of a change and not the
 // change), and where a client has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
-func (c Comparison) instance(launched string, tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen,
-	azure report) Instance {
+func (c Comparison) instance(launched string, tags map[string]*string, extensions []*armcompute.VirtualMachineExtension,
+	machine func() *Current, azure report) Instance {
 	out := Instance{Content: launched, Data: Tag(tags, TagData)}
+	look := func() fields.Description { return machineRows.Describe(machine()) }
 	trusted := azure != reportedBehind && c.State.Content == c.cur.Content
 	switch {
 	case out.Content == "":
-		out.Content = c.made(look(), c.State.Content, c.is)
+		out.Content = made(look(), c.State.Content, c.is)
 	case out.Content == c.model.Content && (!trusted || azure == unreported):
-		out.Content = c.made(look(), c.model.Content, c.wanted)
+		out.Content = made(look(), c.model.Content, c.wanted)
 	case out.Content == c.cur.Content && !trusted:
-		out.Content = c.made(look(), c.State.Content, c.is)
+		out.Content = made(look(), c.State.Content, c.is)
 	}
 	if out.Content != c.model.Content {
 		out.Differs = c.differing(look(), out.Content)
@@ -78,21 +79,22 @@ func (c Comparison) instance(launched string, tags map[string]*string, extension
 
 // differing returns the object's fields in which a machine of the content differs from the wanted model. A field that the machine lacks is
 // named only if nothing else differs.
-func (c Comparison) differing(is seen, content string) []string {
-	fields := fieldsOf(withoutFixed(append(is.against(c.wanted), is.more(c.wanted)...)))
-	if len(fields) == 0 {
-		fields = fieldsOf(withoutFixed(is.fewer(c.wanted)))
+func (c Comparison) differing(is fields.Description, content string) []string {
+	names := rolling(is, machineRows.Completed(c.wanted))
+	if len(names) == 0 {
+		names = rolling(machineRows.Completed(is), c.wanted)
 	}
+	paths := machineRows.SpecsOf(names)
 	if cloud.OtherBootstrap(content, c.model.Content) {
-		fields = append(fields, fieldBootstrap)
+		paths = append(paths, fieldBootstrap)
 	}
-	return fields
+	return paths
 }
 
 // made is the content of what a machine looks like, or that of what it is seen to be.
-func (c Comparison) made(is seen, content string, like seen) string {
-	if len(judged(is.against(like))) > 0 {
-		return is.content()
+func made(is fields.Description, content string, like fields.Description) string {
+	if len(judged(rolling(is, like))) > 0 {
+		return seenContent(is)
 	}
 	return content
 }
@@ -102,7 +104,7 @@ func (c Comparison) made(is seen, content string, like seen) string {
 func (c Comparison) tagsBehind(is map[string]*string) bool {
 	_, of := cutInPlace(Tag(is, TagInPlace))
 	_, wanted := cutInPlace(c.model.InPlace)
-	return of != "" && of != wanted || c.model.tagsDiffer(is)
+	return of != "" && of != wanted || tagsDiffer(c.model.Set.Tags, is)
 }
 
 // extensionsBehind goes by the hash where it is the machine's own. Where a machine has none, and where Azure reports that it has not taken

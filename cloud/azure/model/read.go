@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
-	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 )
 
 // Current is a scale set as Azure shows it.
@@ -21,6 +20,8 @@ type Current struct {
 
 	// history of the contents that the model had before.
 	history history
+	// namedImage is true for a model whose specification names the image.
+	namedImage bool
 }
 
 // Read takes from a scale set what it says about itself.
@@ -36,20 +37,17 @@ func (c Current) unmarked() bool { return c.Content == "" && c.InPlace == "" && 
 
 // Capacity is how many machines the scale set is asked to keep.
 func (c Current) Capacity() int {
-	if c.Set.SKU == nil {
-		return 0
-	}
-	return int(ptr.Deref(c.Set.SKU.Capacity, 0))
+	return int(deref(deref(c.Set.SKU).Capacity))
 }
 
 // properties returns the properties of the scale set; those that Azure leaves out are nil.
 func (c Current) properties() armcompute.VirtualMachineScaleSetProperties {
-	return ptr.Deref(c.Set.Properties, armcompute.VirtualMachineScaleSetProperties{})
+	return deref(c.Set.Properties)
 }
 
 // profile returns what the scale set's machines are made of.
 func (c Current) profile() armcompute.VirtualMachineScaleSetVMProfile {
-	return ptr.Deref(c.properties().VirtualMachineProfile, armcompute.VirtualMachineScaleSetVMProfile{})
+	return deref(c.properties().VirtualMachineProfile)
 }
 
 // State of the scale set: how it is compared with what is wanted.
@@ -69,29 +67,31 @@ type Comparison struct {
 	// State of the scale set itself.
 	State State
 
-	model      *Model
-	cur        Current
-	is, wanted seen
+	model *Model
+	cur   Current
+	// is and wanted are what both show. What Azure fills in, leaves out, or spells in another letter case makes no difference between them.
+	is, wanted fields.Description
 }
 
 // Against compares the model with the pool's scale set.
 func (m *Model) Against(cur Current) Comparison {
-	c := Comparison{model: m, cur: cur, is: seenOf(cur.Set), wanted: seenOf(m.Set)}
-	c.State = State{Content: cur.Content, Drift: m.drift(cur)}
-	names := withoutFixed(c.is.against(c.wanted))
+	want := m.current()
+	c := Comparison{model: m, cur: cur, is: machineRows.Describe(&cur), wanted: machineRows.Describe(want)}
+	c.State = State{Content: cur.Content, Drift: setRows.Differing(want, &cur, fields.InPlace).Specs()}
+	// Defaults matter for people alone: a scale set that does not show a value may have been given more by Azure than was asked for.
+	is, wanted := machineRows.Completed(c.is), machineRows.Completed(c.wanted)
+	names := rolling(is, wanted)
 	switch {
-	case cur.unmarked() && len(judged(slices.Concat(names, withoutFixed(c.is.more(c.wanted)), withoutFixed(c.is.fewer(c.wanted))))) == 0:
+	case cur.unmarked() && len(judged(names)) == 0:
 		// Another tool made it, and it is what is wanted as far as that can be seen.
 		c.State.Content = m.Content
 		return c
-	case cur.Content == "", cur.Content == m.Content && len(judged(names)) > 0:
-		c.State.Content = c.is.content()
+	case cur.Content == "", cur.Content == m.Content && len(judged(rolling(c.is, c.wanted))) > 0:
+		c.State.Content = seenContent(c.is)
 	case cur.Content == m.Content:
 		return c
 	}
-	names = append(names, withoutFixed(c.is.more(c.wanted))...)
-	names = append(names, withoutFixed(c.is.fewer(c.wanted))...)
-	c.State.Differs, c.State.Changes = fieldsOf(names), changes(c.is, c.wanted, names)
+	c.State.Differs, c.State.Changes = machineRows.SpecsOf(names), changes(is, wanted, names)
 	if cloud.OtherBootstrap(cur.Content, m.Content) {
 		c.State.Differs, c.State.Changes = append(c.State.Differs, fieldBootstrap), append(c.State.Changes, "another bootstrap configuration")
 	}
@@ -107,7 +107,7 @@ func numbered(luns string) string {
 }
 
 // changes are lines for people, without what a value must not be shown for: its length.
-func changes(is, wanted seen, names []string) []string {
+func changes(is, wanted fields.Description, names []string) []string {
 	const most = 64
 	short := func(text string) string {
 		if text == "" {
@@ -121,35 +121,14 @@ func changes(is, wanted seen, names []string) []string {
 	var lines []string
 	for _, name := range names {
 		before, after := is[name], wanted[name]
-		if _, asked := wanted[name]; !asked {
-			after = plain[name]
-		}
-		if _, there := is[name]; !there {
-			before = plain[name]
-		}
 		if name == "dataDisks" {
 			before, after = numbered(before), numbered(after)
 		}
-		field := fieldsOf([]string{name})
-		if len(field) == 0 {
-			continue
-		}
-		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(field[0], fieldTemplate+"."), "spec.")+" "+short(before)+" -> "+short(after))
+		field := strings.TrimPrefix(strings.TrimPrefix(machineRows.Whole(name).Spec, fieldTemplate+"."), "spec.")
+		lines = append(lines, field+" "+short(before)+" -> "+short(after))
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
-}
-
-// drift names what can be changed on a scale set that exists and on its machines.
-func (m *Model) drift(cur Current) []string {
-	is, wanted := cur.zones(), values(m.Set.Zones)
-	policy := cur.properties().UpgradePolicy
-	return driverkit.Differing(
-		driverkit.Field{Name: FieldTags, Differs: m.tagsDrift(cur.Set.Tags)},
-		driverkit.Field{Name: FieldExtensions, Differs: m.extensionsDrift(cur)},
-		driverkit.Field{Name: fieldZones, Differs: contains(wanted, is) && !contains(is, wanted)},
-		driverkit.Field{Name: fieldPolicy, Differs: policy != nil && policy.Mode != nil && *policy.Mode != armcompute.UpgradeModeManual},
-	)
 }
 
 // zones of a scale set, each once and in order.
@@ -162,19 +141,17 @@ func contains(list, some []string) bool {
 
 // extensionsDrift goes by the hash, for protected settings are never shown, and by what the scale set shows: the hash is a tag, and Azure
 // may take the tags of a request and ignore its extensions.
-func (m *Model) extensionsDrift(cur Current) bool {
-	was, _ := cutInPlace(cur.InPlace)
-	wanted, _ := cutInPlace(m.InPlace)
-	return was != wanted || !slices.EqualFunc(extensionsOf(cur.Set), extensionsOf(m.Set), shown.same)
+func extensionsDrift(want, is *Current) bool {
+	was, _ := cutInPlace(is.InPlace)
+	wanted, _ := cutInPlace(want.InPlace)
+	return was != wanted || !slices.EqualFunc(is.extensions(), want.extensions(), shown.same)
 }
 
-// extensionsOf is what a scale set shows of its extensions, by name.
-func extensionsOf(set armcompute.VirtualMachineScaleSet) []shown {
+// extensions are what a scale set shows of its extensions, by name.
+func (c Current) extensions() []shown {
 	var list []shown
-	if p := (Current{Set: set}).profile().ExtensionProfile; p != nil {
-		for _, e := range p.Extensions {
-			list = append(list, shownOf(e))
-		}
+	for _, e := range deref(c.profile().ExtensionProfile).Extensions {
+		list = append(list, shownOf(e))
 	}
 	slices.SortFunc(list, func(a, b shown) int { return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
 	return list

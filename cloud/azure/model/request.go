@@ -41,7 +41,7 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 		profile.BillingProfile = &armcompute.BillingProfile{MaxPrice: new(-1.0)}
 	}
 	profile.ScheduledEventsProfile = wanted.ScheduledEventsProfile
-	if seenOf(cur.Set)["notice"] != "" && wanted.ScheduledEventsProfile == nil {
+	if notice := noticeText(&cur); notice != nil && notice != "" && wanted.ScheduledEventsProfile == nil {
 		profile.ScheduledEventsProfile = &armcompute.ScheduledEventsProfile{
 			TerminateNotificationProfile: &armcompute.TerminateNotificationProfile{Enable: new(false)}}
 	}
@@ -71,7 +71,7 @@ func (m *Model) inPlace(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 			},
 		},
 	}
-	if is, wanted := cur.zones(), values(m.Set.Zones); contains(wanted, is) && !contains(is, wanted) {
+	if furtherZones(m.current(), &cur) {
 		update.Zones = m.Set.Zones
 	}
 	return update
@@ -217,10 +217,10 @@ func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdat
 
 // networkDiffers reports whether the interfaces are others than the scale set has, or lack the pool through which nodes reach the world.
 func (m *Model) networkDiffers(cur Current) bool {
-	for _, name := range seenOf(cur.Set).against(seenOf(m.Set)) {
-		if name == "nics" || strings.HasPrefix(name, "nics.") {
-			return true
-		}
+	if slices.ContainsFunc(rolling(machineRows.Describe(&cur), machineRows.Describe(m.current())), func(name string) bool {
+		return machineRows.Whole(name).Spec == fieldNICs
+	}) {
+		return true
 	}
 	first := m.Set.Properties.VirtualMachineProfile.NetworkProfile.NetworkInterfaceConfigurations[0]
 	address := first.Properties.IPConfigurations[0]

@@ -225,16 +225,16 @@ func Extending(is map[string]*string) bool {
 }
 
 // tagsDrift reports whether the tags of a scale set, those aside that tell what its machines are made of, are not as they should be.
-func (m *Model) tagsDrift(is map[string]*string) bool {
-	_, was := cutInPlace(Tag(is, TagInPlace))
-	_, wanted := cutInPlace(m.InPlace)
-	return was != wanted || m.tagsDiffer(is)
+func tagsDrift(want, is *Current) bool {
+	_, was := cutInPlace(is.InPlace)
+	_, wanted := cutInPlace(want.InPlace)
+	return was != wanted || tagsDiffer(want.Set.Tags, is.Set.Tags)
 }
 
 // tagsDiffer compares the tags themselves, of a scale set or of a machine. Those of others count for nothing, and one that a user named
 // once must be gone.
-func (m *Model) tagsDiffer(is map[string]*string) bool {
-	for name, value := range m.Set.Tags {
+func tagsDiffer(want, is map[string]*string) bool {
+	for name, value := range want {
 		if name == TagContent || name == TagData || name == TagInPlace {
 			continue
 		}
@@ -244,7 +244,7 @@ func (m *Model) tagsDiffer(is map[string]*string) bool {
 	}
 	once := namedOnce(Tag(is, TagNames))
 	for name := range is {
-		if _, wanted := nameLike(m.Set.Tags, name); !wanted && once[nameDigest(name)] {
+		if _, wanted := nameLike(want, name); !wanted && once[nameDigest(name)] {
 			return true
 		}
 	}

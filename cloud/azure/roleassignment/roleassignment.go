@@ -26,11 +26,11 @@ const (
 	need = "role assignment of the scale set's identity"
 	// rememberIdentity is the key under which the object keeps the principal of the role assignment.
 	rememberIdentity = "identity"
-	// readPeriod is how long a read is reused: as a rule only Muster changes the assignment.
+	// readPeriod is the time for which a read is reused: as a rule only Muster changes the assignment.
 	readPeriod = time.Hour
 )
 
-// Spec is what the pool asks for, and what is known of its scale set.
+// Spec holds the pool's specification and the known state of its scale set.
 type Spec struct {
 	Owner  cloud.Owner
 	Source *azurev1.MachinePoolSource
@@ -59,14 +59,14 @@ type Memory struct {
 	at time.Time
 	// principal is empty if the role assignment does not exist.
 	principal, role string
-	// given is a principal that has the role according to Azure's reply at givenAt: by Muster's assignment, or by that of another client.
-	given   string
-	givenAt time.Time
+	// granted is a principal that has the role according to Azure's reply at grantedAt: by Muster's assignment, or by another client's.
+	granted   string
+	grantedAt time.Time
 }
 
 // has reports whether the principal has the role.
 func (m Memory) has(principal string, role model.Role) bool {
-	return m.given != "" && m.given == principal ||
+	return m.granted != "" && m.granted == principal ||
 		m.principal != "" && strings.EqualFold(m.principal, principal) && strings.EqualFold(lastOf(m.role), lastOf(role.DefinitionID))
 }
 
@@ -81,7 +81,7 @@ type Pass struct {
 	Memory  *Memory
 }
 
-// Observation is what Observe found.
+// Observation is the result of Observe.
 type Observation struct {
 	// Missing and Leftovers are prerequisites that are missing, and those that are to be deleted with the pool.
 	Missing, Leftovers []string
@@ -93,10 +93,10 @@ type Observation struct {
 // Observe compares the role assignment with the specification. It adds to the given look-ups what the object has to remember. A failed
 // read is an issue while the scale set exists; otherwise it is an error, because the object could be released while its assignment exists.
 func (p Pass) Observe(ctx context.Context, remember map[string]string) (Observation, error) {
-	role, wanted := p.Spec.role()
+	role, required := p.Spec.role()
 	out := Observation{Remember: remember}
 	previous, err := p.observePrevious(ctx, &out)
-	if err != nil || !wanted {
+	if err != nil || !required {
 		return out, err
 	}
 	is, err := p.read(ctx, role)
@@ -157,8 +157,8 @@ func (p Pass) read(ctx context.Context, role model.Role) (Memory, error) {
 		return Memory{}, err
 	}
 	read := Memory{of: role.ID(), at: p.Now}
-	if known.of == role.ID() && p.Now.Sub(known.givenAt) < readPeriod {
-		read.given, read.givenAt = known.given, known.givenAt
+	if known.of == role.ID() && p.Now.Sub(known.grantedAt) < readPeriod {
+		read.granted, read.grantedAt = known.granted, known.grantedAt
 	}
 	if err == nil && found.Properties != nil {
 		read.principal, read.role = textOf(found.Properties.PrincipalID), textOf(found.Properties.RoleDefinitionID)
@@ -183,9 +183,9 @@ func (p Pass) EnsurePrerequisites(ctx context.Context) error {
 	} else if exists {
 		return p.remove(ctx, previous)
 	}
-	role, wanted := p.Spec.role()
+	role, required := p.Spec.role()
 	now := p.Spec.Principal
-	if !wanted || now == "" {
+	if !required || now == "" {
 		return nil
 	}
 	is, err := p.read(ctx, role)
@@ -214,7 +214,7 @@ func (p Pass) create(ctx context.Context, role model.Role, principal string) err
 	switch err = session.Refusal(err, p.Now); cloud.CodeOf(err) {
 	case "RoleAssignmentExists":
 		// It is not visible yet, or another client has assigned the same role to the principal: there can't be two.
-		*p.Memory = Memory{of: role.ID(), given: principal, givenAt: p.Now}
+		*p.Memory = Memory{of: role.ID(), granted: principal, grantedAt: p.Now}
 		return nil
 	case "PrincipalNotFound":
 		return &cloud.Error{Kind: cloud.Conflict, Op: cloud.OpOf(err), Code: "PrincipalNotFound", Message: fmt.Sprintf(
@@ -230,8 +230,8 @@ func (p Pass) CleanUp(ctx context.Context) error {
 	} else if exists {
 		return p.remove(ctx, previous)
 	}
-	role, wanted := p.Spec.role()
-	if !wanted {
+	role, required := p.Spec.role()
+	if !required {
 		return nil
 	}
 	is, err := p.read(ctx, role)

@@ -20,7 +20,7 @@ type ManagedCluster struct {
 	Tags map[string]*string
 	// Pools are the properties of its agent pools, by name in small letters. They are shared by all pools and must not be changed.
 	Pools map[string]map[string]any
-	// Skew is how far Azure's clock is ahead of Muster's.
+	// Skew is the lead of Azure's clock over Muster's.
 	Skew time.Duration
 }
 

@@ -20,9 +20,9 @@ import (
 // opToken is the operation of a refusal of the token service.
 const opToken = serviceLogin + ":GetToken"
 
-// whoAsked is the identity whose call failed, nil for the controller, and the call's name.
-func whoAsked(err error) (by *azurev1.IdentityView, call string) {
-	var a *asked
+// callOf returns the identity whose call failed, nil for the controller, and the call's name.
+func callOf(err error) (by *azurev1.IdentityView, call string) {
+	var a *callError
 	if errors.As(err, &a) {
 		return a.by, a.call.String()
 	}
@@ -39,11 +39,11 @@ func whoAsked(err error) (by *azurev1.IdentityView, call string) {
 
 var entraCode = regexp.MustCompile(`\bAADSTS\d+\b`)
 
-// ofToken takes over the answer of the token service.
+// ofToken sets e from the reply of the token service.
 func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now time.Time) {
 	e.Op = opToken
 	if token.RawResponse == nil {
-		wordless(e, token)
+		setNonServiceError(e, token)
 		return
 	}
 	body, _ := runtime.Payload(token.RawResponse)
@@ -52,15 +52,15 @@ func ofToken(e *cloud.Error, token *azidentity.AuthenticationFailedError, now ti
 		Description string `json:"error_description"`
 	}
 	_ = json.Unmarshal(body, &is)
-	said := refusal.Said{Code: is.Error, Message: is.Description, Status: token.RawResponse.StatusCode}
+	failure := refusal.ServiceError{Code: is.Error, Message: is.Description, Status: token.RawResponse.StatusCode}
 	if code := entraCode.FindString(is.Description); code != "" {
-		said.Code, said.Message = code, strings.TrimPrefix(strings.TrimPrefix(is.Description, code), ": ")
+		failure.Code, failure.Message = code, strings.TrimPrefix(strings.TrimPrefix(is.Description, code), ": ")
 	}
-	table.Token(e, said, token.RawResponse.Header, now)
+	table.Token(e, failure, token.RawResponse.Header, now)
 }
 
-// wordless gives code and message to an error that is not Azure's own.
-func wordless(e *cloud.Error, err error) {
+// setNonServiceError sets code and message for an error that Azure did not return.
+func setNonServiceError(e *cloud.Error, err error) {
 	if cloud.NetworkCause(err) == "" && withoutCredentials(err) {
 		e.Kind, e.Code = cloud.Denied, cloud.CodeNoCredentials
 		e.Message = "no usable credentials were found: check the identity of the cluster, or the environment of the controller"
@@ -69,7 +69,7 @@ func wordless(e *cloud.Error, err error) {
 	refusal.Unanswered(e, err)
 }
 
-// withoutCredentials reports whether there was nothing to ask for a token with.
+// withoutCredentials reports whether no token could be requested for lack of credentials.
 func withoutCredentials(err error) bool {
 	var token *azidentity.AuthenticationFailedError
 	if errors.As(err, &token) {

@@ -16,7 +16,7 @@ type category struct {
 	name                          string
 	resourceBurst, resourceRefill int
 	burst, refill                 int
-	// calls is what messages call them.
+	// calls names the calls in messages.
 	calls string
 }
 
@@ -47,7 +47,7 @@ const serviceAKS = "containerservice"
 var (
 	poolPut      = category{"agent-pool-update", 20, 1, 0, 0, "updates of agent pools"}
 	operationAKS = category{"aks-operation-get", 0, 0, 200, 120, "reads of operations of AKS"}
-	// othersAKS is what all other calls share: each deletion of an agent pool and of its machines counts there.
+	// othersAKS is shared by all other calls: each deletion of an agent pool and of its machines counts there.
 	othersAKS  = category{"aks", 0, 0, 60, 60, "requests to AKS"}
 	clusterGet = category{"managed-cluster-get", 60, 60, 0, 0, "reads of managed clusters"}
 )
@@ -105,7 +105,7 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	}
 	if is.burst > 0 {
 		list = append(list, wire.Budget{
-			Key: key(c, is.name), Name: is.calls + inSubscription(c), Burst: is.burst, PerSecond: perMinute(is.refill),
+			Key: key(c, is.name), Name: is.calls + inSubscription(c), Label: is.calls, Burst: is.burst, PerSecond: perMinute(is.refill),
 		})
 	}
 	if is.resourceBurst > 0 && c.Resource != "" {
@@ -140,8 +140,8 @@ func inSubscription(c wire.Call) string {
 	return fmt.Sprintf(" in subscription %s and location %s", c.Account, c.Region)
 }
 
-// resourceName is what messages call the one resource that has a bucket of its own. The instances of a scale set are named by the set, so
-// that the text is the same for all of them.
+// resourceName returns the name, for messages, of the resource that has its own bucket. Instances of a scale set are named by the scale
+// set, so that the text is the same for all of them.
 func resourceName(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	for _, kind := range [][2]string{{"virtualmachinescalesets", "scale set "}, {"virtualmachines", "virtual machine "},
@@ -153,7 +153,7 @@ func resourceName(path string) string {
 	return "one operation"
 }
 
-// front is the bucket of Azure Resource Manager. Whether a call reads, writes or deletes is in its name.
+// front returns the bucket of Azure Resource Manager for the call, which depends on whether it reads, writes or deletes.
 func front(c wire.Call) wire.Budget {
 	b := wire.Budget{Burst: writeBurst, PerSecond: writeRate}
 	name := keyWrites
@@ -163,7 +163,7 @@ func front(c wire.Call) wire.Budget {
 	case isRead(c.Operation):
 		name, b.Burst, b.PerSecond = keyReads, readBurst, readRate
 	}
-	b.Key, b.Name = key(c, name), name+inSubscription(c)
+	b.Key, b.Name, b.Label = key(c, name), name+inSubscription(c), name
 	return b
 }
 
@@ -178,16 +178,16 @@ func key(c wire.Call, name string) string {
 
 func resourceKey(c wire.Call, name string) string { return key(c, name) + c.Resource }
 
-// The headers in which replies tell how many more calls will be taken.
+// The headers of replies with the number of remaining calls.
 const (
 	headerResource  = "x-ms-ratelimit-remaining-resource"
 	headerFront     = "x-ms-ratelimit-remaining-subscription-"
 	perResourceWord = "resource"
 )
 
-// leftOf is what a reply tells of its call's buckets. A policy's name says whether it is one resource's; all others are the
-// subscription's.
-func leftOf(c wire.Call, h http.Header) []wire.Remaining {
+// remainingOf returns the remaining calls of the buckets that a reply reports. The name of a policy tells whether it is one resource's; all
+// others are the subscription's.
+func remainingOf(c wire.Call, h http.Header) []wire.Remaining {
 	var left []wire.Remaining
 	for _, name := range []string{keyReads, keyWrites, keyDeletes} {
 		if n, err := strconv.Atoi(strings.TrimSpace(h.Get(headerFront + name))); err == nil {
@@ -204,11 +204,11 @@ func leftOf(c wire.Call, h http.Header) []wire.Remaining {
 		if !ok || err != nil {
 			continue
 		}
-		told := wire.Remaining{Key: key(c, is.name), Calls: n}
+		remaining := wire.Remaining{Key: key(c, is.name), Calls: n}
 		if strings.Contains(strings.ToLower(name), perResourceWord) {
-			told.Key = resourceKey(c, is.name)
+			remaining.Key = resourceKey(c, is.name)
 		}
-		left = append(left, told)
+		left = append(left, remaining)
 	}
 	return left
 }

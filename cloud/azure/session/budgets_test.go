@@ -153,7 +153,7 @@ func TestRemainingCalls(t *testing.T) {
 		{"nonsense says nothing", http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"x;y,;,z"},
 			"X-Ms-Ratelimit-Remaining-Subscription-Writes": {"many"}}, nil},
 	} {
-		if diff := cmp.Diff(s.want, leftOf(c, s.header)); diff != "" {
+		if diff := cmp.Diff(s.want, remainingOf(c, s.header)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", s.reason, diff)
 		}
 	}

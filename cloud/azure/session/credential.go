@@ -18,17 +18,17 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// statedFor is how long what is said in clear over plain HTTP is good.
+// statedFor is the lifetime of a stated token, which is sent in clear over plain HTTP.
 const statedFor = time.Hour
 
-// credential is what an identity, or the controller for nil, gets tokens with.
+// credential returns the credential with which an identity, or the controller for nil, gets tokens.
 func (s *Sessions) credential(where azcloud.Configuration, through policy.Transporter,
 	i *azurev1.IdentityView) (azcore.TokenCredential, error) {
 	if s.options.Credential != nil {
 		made, err := s.options.Credential(where, i)
 		return made, unusable(err, i)
 	}
-	if plain(endpointOf(where)) {
+	if isPlainHTTP(endpointOf(where)) {
 		return stated{name: nameOf(i), now: s.options.Now}, nil
 	}
 	options := clientOptions(where, through)
@@ -40,7 +40,7 @@ func (s *Sessions) credential(where azcloud.Configuration, through policy.Transp
 	return made, unusable(err, i)
 }
 
-// credentialOf is an identity's credential by its type.
+// credentialOf returns the credential for the type of an identity.
 func credentialOf(i *azurev1.IdentityView, options policy.ClientOptions) (azcore.TokenCredential, error) {
 	switch i.Type {
 	case azurev1.IdentityServicePrincipal, azurev1.IdentityManualServicePrincipal:
@@ -68,7 +68,7 @@ func credentialOf(i *azurev1.IdentityView, options policy.ClientOptions) (azcore
 	}
 }
 
-// managed is the credential of a managed identity, named by its client or its resource.
+// managed returns the credential of a managed identity, named by its client ID or its resource ID.
 func managed(i *azurev1.IdentityView, options policy.ClientOptions) (azcore.TokenCredential, error) {
 	settings := &azidentity.ManagedIdentityCredentialOptions{ClientOptions: options}
 	switch {
@@ -80,15 +80,15 @@ func managed(i *azurev1.IdentityView, options policy.ClientOptions) (azcore.Toke
 	return azidentity.NewManagedIdentityCredential(settings)
 }
 
-// unusable is the refusal of an identity that no credential can be made of.
+// unusable converts the error of an identity for which no credential can be created.
 func unusable(err error, i *azurev1.IdentityView) error {
 	if err == nil {
 		return nil
 	}
-	return byWhom(&cloud.Error{Kind: cloud.Denied, Code: cloud.CodeNoCredentials, Message: Clean(err.Error())}, i)
+	return withIdentity(&cloud.Error{Kind: cloud.Denied, Code: cloud.CodeNoCredentials, Message: Clean(err.Error())}, i)
 }
 
-// nameOf is how messages call an identity.
+// nameOf returns the name of an identity for messages.
 func nameOf(i *azurev1.IdentityView) string {
 	if i == nil {
 		return "controller"
@@ -96,53 +96,53 @@ func nameOf(i *azurev1.IdentityView) string {
 	return i.Name
 }
 
-// stated says in clear who asks, for addresses where anybody could read a token.
+// stated is a credential for addresses with plain HTTP, where any listener could read a token: it sends the identity's name in clear.
 type stated struct {
 	name string
 	now  func() time.Time
 }
 
-// GetToken gives what is no token anywhere else.
+// GetToken returns a token that only the simulator accepts.
 func (s stated) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
 	return azcore.AccessToken{Token: "simulated:" + s.name, ExpiresOn: s.now().Add(statedFor)}, nil
 }
 
-// asked is an error of a call that got no reply: which call, and who asked.
-type asked struct {
+// callError is the error of a call without a reply. It holds the call and the calling identity.
+type callError struct {
 	err  error
 	call wire.Call
 	by   *azurev1.IdentityView
 }
 
 // Error is the text of the error within.
-func (a *asked) Error() string { return a.err.Error() }
+func (a *callError) Error() string { return a.err.Error() }
 
 // Unwrap gives the error within.
-func (a *asked) Unwrap() error { return a.err }
+func (a *callError) Unwrap() error { return a.err }
 
 // NonRetriable keeps the SDK from trying again.
-func (a *asked) NonRetriable() {}
+func (a *callError) NonRetriable() {}
 
 type identityKey struct{}
 
-// asking puts to every request who asks, and to every error that is no reply what was asked too.
-type asking struct {
+// callAnnotator adds the identity to every request, and the call and the identity to every error without a reply.
+type callAnnotator struct {
 	by      *azurev1.IdentityView
 	through *sender
 }
 
 // Do sends the request on.
-func (a asking) Do(req *policy.Request) (*http.Response, error) {
+func (a callAnnotator) Do(req *policy.Request) (*http.Response, error) {
 	req = req.WithContext(context.WithValue(req.Raw().Context(), identityKey{}, a.by))
 	reply, err := req.Next()
 	if err != nil {
-		err = &asked{err: err, call: a.through.named(req.Raw()), by: a.by}
+		err = &callError{err: err, call: a.through.named(req.Raw()), by: a.by}
 	}
 	return reply, err
 }
 
-// byWhom names the identity that was denied something, and keeps its secret out of the message.
-func byWhom(e *cloud.Error, i *azurev1.IdentityView) *cloud.Error {
+// withIdentity names the identity that was denied something, and keeps its secret out of the message.
+func withIdentity(e *cloud.Error, i *azurev1.IdentityView) *cloud.Error {
 	if i == nil {
 		return e
 	}

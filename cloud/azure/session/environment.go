@@ -20,7 +20,7 @@ var clouds = map[string]azcloud.Configuration{
 	"AzureChinaCloud":        azcloud.AzureChina,
 }
 
-// usable says what is wrong with an address for Azure Resource Manager; an empty one is right.
+// usable returns an error if an address is not valid for Azure Resource Manager; an empty one is valid.
 func usable(endpoint string) error {
 	if endpoint == "" {
 		return nil
@@ -32,7 +32,7 @@ func usable(endpoint string) error {
 	return nil
 }
 
-// configuration is where a cloud's services are, by the name that the infrastructure cluster gives it.
+// configuration returns the addresses of a cloud's services, by the name that the infrastructure cluster gives it.
 func (s *Sessions) configuration(environment string) (azcloud.Configuration, error) {
 	known, ok := clouds[environment]
 	if !ok {
@@ -55,8 +55,8 @@ func endpointOf(where azcloud.Configuration) string {
 	return strings.TrimSuffix(where.Services[azcloud.ResourceManager].Endpoint, "/")
 }
 
-// plain reports whether requests to the address can be read on their way.
-func plain(endpoint string) bool { return strings.HasPrefix(endpoint, "http://") }
+// isPlainHTTP reports whether requests to the address can be read on their way.
+func isPlainHTTP(endpoint string) bool { return strings.HasPrefix(endpoint, "http://") }
 
 // hostOf is the host of an address, with its port where it names one.
 func hostOf(endpoint string) string {

@@ -18,20 +18,20 @@ import (
 	"github.com/muster-project/muster/cloud/wire/refusal"
 )
 
-// codeNotFound is what a 404 without words is known by.
+// codeNotFound is the code of a 404 reply without an error body.
 const codeNotFound = "NotFound"
 
-// Refusal makes the cloud's refusal of every error that a call of the SDK can end with. It is nil for nil.
+// Refusal converts every error that a call of the SDK can return into a *cloud.Error. It returns nil for nil.
 func Refusal(err error, now time.Time) error {
 	if err == nil {
 		return nil
 	}
-	by, call := whoAsked(err)
+	by, call := callOf(err)
 	var own *cloud.Error
 	if errors.As(err, &own) {
-		// There was nothing to get a token with.
+		// No credential could be created.
 		refused := *own
-		return byWhom(&refused, by)
+		return withIdentity(&refused, by)
 	}
 	e, target := &cloud.Error{Kind: cloud.Unavailable, Op: call}, ""
 	var reply *azcore.ResponseError
@@ -43,37 +43,37 @@ func Refusal(err error, now time.Time) error {
 	case errors.As(err, &reply):
 		target = ofReply(e, reply, now)
 	default:
-		wordless(e, err)
+		setNonServiceError(e, err)
 	}
-	return driverkit.AboutPart(byWhom(e, by), target)
+	return driverkit.AboutPart(withIdentity(e, by), target)
 }
 
-// ofReply takes over what Azure Resource Manager has answered, and returns what it is about.
+// ofReply sets e from a reply of Azure Resource Manager, and returns the target of the error.
 func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target string) {
 	var body []byte
 	if reply.RawResponse != nil {
 		e.After = wire.RetryAfter(reply.RawResponse.Header, now)
-		// What can't be read says nothing: the status and the code in the header remain.
+		// If the body can't be read, the status and the code in the header remain.
 		body, _ = runtime.Payload(reply.RawResponse)
 	}
 	if refusal.NotFromService(reply.StatusCode, body) {
 		*e = *cloud.NotFromService(e.Op, reply.StatusCode)
 		return ""
 	}
-	said := readReply(body)
-	if said.Code == "" {
-		said.Code = reply.ErrorCode
+	failure := readReply(body)
+	if failure.Code == "" {
+		failure.Code = reply.ErrorCode
 	}
-	if said.Code == "" && reply.StatusCode == http.StatusNotFound {
-		said.Code = codeNotFound
+	if failure.Code == "" && reply.StatusCode == http.StatusNotFound {
+		failure.Code = codeNotFound
 	}
-	said.classify(e, reply.StatusCode)
-	return said.Target
+	failure.classify(e, reply.StatusCode)
+	return failure.Target
 }
 
-// classify sorts what was said, and the status that it was said with, into a kind.
-func (s said) classify(e *cloud.Error, status int) {
-	table.Describe(e, refusal.Said{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
+// classify sets e to the kind of the error, which depends on its code, its message and the HTTP status.
+func (s serviceError) classify(e *cloud.Error, status int) {
+	table.Describe(e, refusal.ServiceError{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
 }
 
 // table holds the codes and texts of Azure's refusals. Case does not count in codes.
@@ -133,7 +133,7 @@ var racing = regexp.MustCompile(`(?i)in progress|another operation|marked for de
 	`reached its limit of \d+ models|\b(?:re)?try(?:ing)? again|please (?:wait|retry)|concurrent|is (?:currently )?(?:stopped|deallocated)|not there yet`)
 
 // kindOf is the kind of what was said: by the code, by the words where one code serves for much, else by the status.
-func kindOf(s said, status int) cloud.ErrorKind {
+func kindOf(s serviceError, status int) cloud.ErrorKind {
 	if status == http.StatusTooManyRequests {
 		return cloud.Throttled
 	}
@@ -153,7 +153,7 @@ func kindOf(s said, status int) cloud.ErrorKind {
 }
 
 // kindOfWords is the kind of a refusal whose code says too little.
-func kindOfWords(s said) (cloud.ErrorKind, bool) {
+func kindOfWords(s serviceError) (cloud.ErrorKind, bool) {
 	code, message := strings.ToLower(s.Code), strings.ToLower(s.Message)
 	vague := code == codeNotAllowed || code == "" || code == "badrequest"
 	switch {
@@ -168,12 +168,12 @@ func kindOfWords(s said) (cloud.ErrorKind, bool) {
 }
 
 // final reports whether what is not allowed is not allowed later either: the refusal is an answer and no race.
-func (s said) final() bool {
+func (s serviceError) final() bool {
 	return strings.ToLower(s.Code) == codeNotAllowed && s.Message != "" && !racing.MatchString(s.Message)
 }
 
 // kindWithin is the kind of a failure of an agent pool: AKS repeats the code of what refused its own request within its words.
-func kindWithin(s said) (cloud.ErrorKind, bool) {
+func kindWithin(s serviceError) (cloud.ErrorKind, bool) {
 	if !strings.Contains(strings.ToLower(s.Code), "agentpool") {
 		return "", false
 	}

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// depthMost bounds how deep refusals within refusals are read.
-const depthMost = 5
+// maxDepth bounds the nesting of errors that is read.
+const maxDepth = 5
 
-// said is what Azure says of something that failed: in a reply, of an operation, or of one instance.
-type said struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Target  string `json:"target"`
-	Details []said `json:"details"`
+// serviceError is Azure's description of a failure: of a request, an operation, or one instance.
+type serviceError struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Target  string         `json:"target"`
+	Details []serviceError `json:"details"`
 }
 
-// UnmarshalJSON reads what is an object; whatever else stands in its place (a list of nothing, a word) says nothing.
-func (s *said) UnmarshalJSON(data []byte) error {
-	type plain said
-	var is plain
+// UnmarshalJSON decodes an object. Any other value in its place (an empty list, a string) is ignored.
+func (s *serviceError) UnmarshalJSON(data []byte) error {
+	type fields serviceError
+	var is fields
 	if json.Unmarshal(data, &is) == nil {
-		*s = said(is)
+		*s = serviceError(is)
 		return nil
 	}
 	var words struct{ Code, Message string }
@@ -32,22 +32,22 @@ func (s *said) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readReply reads a refusal's body: {"error":{...}}, the error alone, or what has become of an operation.
-func readReply(body []byte) said {
+// readReply decodes the body of an error reply: {"error":{...}}, the error alone, or the status of an operation.
+func readReply(body []byte) serviceError {
 	var wrapped struct {
-		Error *said `json:"error"`
+		Error *serviceError `json:"error"`
 	}
 	if json.Unmarshal(body, &wrapped) == nil && wrapped.Error != nil {
-		return wrapped.Error.plainest(depthMost)
+		return wrapped.Error.innermost(maxDepth)
 	}
-	var is said
+	var is serviceError
 	if json.Unmarshal(body, &is) != nil {
-		return said{}
+		return serviceError{}
 	}
-	return is.plainest(depthMost)
+	return is.innermost(maxDepth)
 }
 
-// wrappers are codes that say no more than that something within has failed.
+// wrappers holds the codes that only wrap another error.
 var wrappers = map[string]bool{
 	"":                          true,
 	"badrequest":                true,
@@ -60,24 +60,24 @@ var wrappers = map[string]bool{
 	"resourceoperationfailure":  true,
 }
 
-// plainest is the innermost refusal that says what is the matter.
-func (s said) plainest(depth int) said {
+// innermost returns the most specific error nested in s.
+func (s serviceError) innermost(depth int) serviceError {
 	if depth == 0 {
 		return s
 	}
 	if within, ok := unwrapped(s.Message); ok {
-		return within.plainest(depth - 1)
+		return within.innermost(depth - 1)
 	}
 	if !wrappers[strings.ToLower(s.Code)] {
 		return s
 	}
 	for _, detail := range s.Details {
-		inner := detail.plainest(depth - 1)
+		inner := detail.innermost(depth - 1)
 		if inner.Code == "" || wrappers[strings.ToLower(inner.Code)] && inner.Message == "" {
 			continue
 		}
 		if strings.HasPrefix(strings.TrimSpace(inner.Message), "{") || inner.Message == "" {
-			// Figures of a rate limit: the words are those around it.
+			// The inner message holds the figures of a rate limit; the outer one is readable.
 			inner.Message = s.Message
 		}
 		return inner
@@ -85,17 +85,17 @@ func (s said) plainest(depth int) said {
 	return s
 }
 
-// unwrapped is a refusal that stands as JSON in another one's message.
-func unwrapped(message string) (said, bool) {
+// unwrapped returns the error that is encoded as JSON in another one's message.
+func unwrapped(message string) (serviceError, bool) {
 	message = strings.TrimSpace(message)
 	if !strings.HasPrefix(message, "{") {
-		return said{}, false
+		return serviceError{}, false
 	}
 	var wrapped struct {
-		Error *said `json:"error"`
+		Error *serviceError `json:"error"`
 	}
 	if json.Unmarshal([]byte(message), &wrapped) != nil || wrapped.Error == nil {
-		return said{}, false
+		return serviceError{}, false
 	}
 	return *wrapped.Error, true
 }

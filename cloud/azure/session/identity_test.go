@@ -50,7 +50,7 @@ func token(name string) string {
 	return `{"token_type":"Bearer","expires_in":"3600","access_token":"` + name + `"}`
 }
 
-// metadata is what the authority says of itself to a client before it asks for a token.
+// metadata returns the authority's metadata, which a client reads before it requests a token.
 func metadata(authority string) string {
 	at := authority + tenant
 	text, _ := json.Marshal(map[string]any{

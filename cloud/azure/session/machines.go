@@ -20,7 +20,7 @@ import (
 type Machines struct {
 	// List is shared by all pools and must not be changed.
 	List []*armcompute.VirtualMachine
-	// Skew is how far Azure's clock is ahead of the local one.
+	// Skew is the lead of Azure's clock over Muster's.
 	Skew time.Duration
 }
 
@@ -33,7 +33,7 @@ type machines struct {
 	empty sync.Map
 	// models and statuses are the two lists of the subscription.
 	models, statuses relisted[armcompute.VirtualMachine]
-	// pages is how many both had last.
+	// pages is the number of pages of the last two lists together.
 	pages atomic.Int64
 }
 

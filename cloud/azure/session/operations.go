@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// Poller is what a client's Begin methods give.
+// Poller is implemented by the pollers that a client's Begin methods return.
 type Poller interface {
 	Done() bool
 	ResumeToken() (string, error)
@@ -41,16 +41,16 @@ func tokenOf(at string) string {
 	return string(token)
 }
 
-// Outcome is what one look at an operation has shown.
+// Outcome is the state of an operation at one poll.
 type Outcome struct {
-	// Done is true if it has ended, or nothing is known of it any more.
+	// Done is true if the operation has ended, or no longer exists.
 	Done bool
-	// Failed is why it has failed; nil where it has not, or not yet.
+	// Failed is the operation's error; nil if it succeeded or still runs.
 	Failed *cloud.Error
 }
 
-// Poll looks once at the operation of a hint, and waits for nothing. The token may have been changed by any client that may write the
-// object that remembers it: it leads to Azure Resource Manager or nowhere.
+// Poll reads the operation of a hint once and does not wait. Any client that can write the object that stores the token may have changed
+// it: it leads to Azure Resource Manager or nowhere.
 func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcome, error) {
 	at := addressOf(token)
 	if at == "" {
@@ -58,7 +58,7 @@ func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcom
 	}
 	req, err := runtime.NewRequest(ctx, http.MethodGet, at)
 	if err != nil {
-		// It is no address: nothing is known of the operation.
+		// Not an address: the operation is unknown.
 		return Outcome{Done: true}, nil
 	}
 	reply, err := s.arm.Pipeline().Do(req)
@@ -77,7 +77,7 @@ func (s *Session) Poll(ctx context.Context, token string, now time.Time) (Outcom
 	return s.outcome(reply)
 }
 
-// outcome reads what has become of an operation.
+// outcome decodes the state of an operation.
 func (s *Session) outcome(reply *http.Response) (Outcome, error) {
 	body, err := runtime.Payload(reply)
 	if err != nil {
@@ -102,12 +102,12 @@ func (s *Session) outcome(reply *http.Response) (Outcome, error) {
 		return Outcome{Done: true}, nil
 	case "failed", "canceled", "cancelled":
 		refused := &cloud.Error{Kind: cloud.Unavailable}
-		said := readReply(body)
-		if said.Code == "" {
-			said.Code = state
+		failure := readReply(body)
+		if failure.Code == "" {
+			failure.Code = state
 		}
-		said.classify(refused, 0)
-		return Outcome{Done: true, Failed: byWhom(refused, s.identity)}, nil
+		failure.classify(refused, 0)
+		return Outcome{Done: true, Failed: withIdentity(refused, s.identity)}, nil
 	default:
 		return Outcome{}, nil
 	}

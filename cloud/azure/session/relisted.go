@@ -18,9 +18,9 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// relisted decodes a list that is read again and again. An item that has not changed by a byte is what it was decoded to before: the SDK
-// takes longer to decode a scale set or a virtual machine than all else that a look costs, and of a large subscription at rest nearly none
-// change. The items are shared by the readers of all earlier lists, and must not be changed.
+// relisted decodes a list that is read again and again. An item whose encoding has not changed is the earlier decoded one: the SDK takes
+// longer to decode a scale set or a virtual machine than the rest of a read, and of a large subscription at rest nearly none change. The
+// items are shared by the readers of all earlier lists, and must not be changed.
 type relisted[Item any] struct {
 	mu sync.Mutex
 	// known are the items of the last list by the digest of their encoding. The map is not changed.

@@ -77,8 +77,7 @@ func TestRelisted(t *testing.T) {
 	}
 }
 
-// BenchmarkRelisted is what reading a list of scale sets costs beside its transport: as the SDK decodes it, and again when nothing has
-// changed.
+// BenchmarkRelisted measures the decoding of a list of scale sets: by the SDK, and again when nothing has changed.
 func BenchmarkRelisted(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		body, err := json.Marshal(map[string]any{"value": sampleSets(b, n)})

@@ -30,13 +30,13 @@ type ResourceRequest struct {
 type ResourceReply struct {
 	// Body is the decoded JSON document; nil where there is none.
 	Body map[string]any
-	// Skew is how far Azure's clock is ahead of Muster's.
+	// Skew is the lead of Azure's clock over Muster's.
 	Skew time.Duration
 	// Token is the hint of the long-running operation that the request began; empty where it began none.
 	Token string
 }
 
-// Resource sends one request. What Azure refuses is returned as by Refusal.
+// Resource sends one request. Errors are converted by Refusal.
 func (s *Session) Resource(ctx context.Context, r ResourceRequest) (ResourceReply, error) {
 	at := runtime.JoinPaths(s.arm.Endpoint(), r.Path) + "?" + url.Values{"api-version": {r.APIVersion}}.Encode()
 	client, operation, _ := strings.Cut(r.Operation, ".")

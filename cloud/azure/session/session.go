@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	// EndpointVariable names the environment variable that puts another address in the place of Azure Resource Manager's.
+	// EndpointVariable names the environment variable with an address that replaces that of Azure Resource Manager.
 	EndpointVariable = "AZURE_RESOURCE_MANAGER_ENDPOINT"
 	// SubscriptionVariable names the subscription of clusters that name none.
 	SubscriptionVariable = "AZURE_SUBSCRIPTION_ID"
-	// applicationID is what Azure's logs know us by.
+	// applicationID identifies Muster in Azure's logs.
 	applicationID = "muster"
 )
 
@@ -41,11 +41,11 @@ type Options struct {
 	// Credential gives the credential of an identity, or of the controller for nil. Default: by the kind of the identity, and the
 	// SDK's own chain (environment, workload identity, managed identity, command line) for the controller.
 	Credential func(of azcloud.Configuration, i *azurev1.IdentityView) (azcore.TokenCredential, error)
-	// Base sends the requests in the place of the standard library's transport, for tests and recordings.
+	// Base sends the requests instead of the standard library's transport, for tests and recordings.
 	Base http.RoundTripper
-	// Hook is told about every request.
+	// Hook observes every request.
 	Hook wire.Hook
-	// Around is told about the beginning of every request too.
+	// Around observes the start of every request as well.
 	Around wire.Around
 	// Timeout of one request. Default: wire.DefaultTimeout.
 	Timeout time.Duration
@@ -94,7 +94,7 @@ type Sessions struct {
 	transports map[place]*wire.Transport
 }
 
-// place is where a session asks: a cloud's address, a subscription, a location, and the identity's name.
+// place identifies the target of a session: a cloud's address, a subscription, a location, and the identity's name.
 type place struct{ endpoint, subscription, location, name string }
 
 // New makes Sessions. It sends nothing.
@@ -171,8 +171,8 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 		return nil, err
 	}
 	options := &arm.ClientOptions{ClientOptions: clientOptions(where, through), DisableRPRegistration: true}
-	options.InsecureAllowCredentialWithHTTP = plain(at.endpoint)
-	options.PerCallPolicies = []policy.Policy{leavesOut{}, asking{by: identity, through: through}}
+	options.InsecureAllowCredentialWithHTTP = isPlainHTTP(at.endpoint)
+	options.PerCallPolicies = []policy.Policy{leavesOut{}, callAnnotator{by: identity, through: through}}
 	made := &Session{SubscriptionID: subscription, Location: at.location, identity: identity}
 	for _, each := range []func() error{
 		func() (err error) {
@@ -231,7 +231,7 @@ func (s *Sessions) transport(at place) *wire.Transport {
 		return found
 	}
 	s.transports[at] = wire.New(wire.Options{
-		Base: s.options.Base, Budgets: budgetsOf, Remaining: leftOf,
+		Base: s.options.Base, Budgets: budgetsOf, Remaining: remainingOf,
 		Hook: s.options.Hook, Around: s.options.Around, Now: s.options.Now, Timeout: s.options.Timeout,
 	})
 	return s.transports[at]

@@ -20,7 +20,7 @@ import (
 type Set struct {
 	// Is is nil if there is no such scale set. It is shared by all pools and must not be changed.
 	Is *armcompute.VirtualMachineScaleSet
-	// Skew is how far Azure's clock is ahead of Muster's.
+	// Skew is the lead of Azure's clock over Muster's.
 	Skew time.Duration
 }
 
@@ -32,7 +32,7 @@ type sets struct {
 	// names are the resource group and the name of each key as pools spell them: Azure ignores case.
 	names sync.Map
 	list  relisted[armcompute.VirtualMachineScaleSet]
-	// pages is how many the list had last.
+	// pages is the number of pages of the last list.
 	pages atomic.Int64
 }
 
@@ -151,7 +151,7 @@ func (s *Session) TouchSet(group, name string) {
 	s.sharedMachines.Touch(key)
 }
 
-// OurTime converts a time by Azure's clock to the controller's clock; skew is how far Azure's is ahead. It is zero for nil.
+// OurTime converts a time of Azure's clock to the controller's clock. skew is the lead of Azure's clock. It returns zero for nil.
 func OurTime(at *time.Time, skew time.Duration) time.Time {
 	if at == nil {
 		return time.Time{}

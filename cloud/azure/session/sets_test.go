@@ -28,9 +28,9 @@ func TestSharedSets(t *testing.T) {
 	}
 	denied := answer{status: http.StatusForbidden, body: `{"error":{"code":"AuthorizationFailed","message":"no"}}`}
 	broken := answer{status: http.StatusInternalServerError, body: `{"error":{"code":"InternalServerError","message":"no"}}`}
-	var most []int
+	var listed []int
 	for k := 1; k < pools-1; k++ {
-		most = append(most, k)
+		listed = append(listed, k)
 	}
 	for _, c := range []struct {
 		why           string
@@ -38,7 +38,7 @@ func TestSharedSets(t *testing.T) {
 		gets, unknown int
 		kind          cloud.ErrorKind
 	}{
-		{why: "what the list leaves out is asked for by itself", first: page("", most...), gets: 2},
+		{why: "what the list leaves out is asked for by itself", first: page("", listed...), gets: 2},
 		{why: "without the permission to list all are", first: denied, gets: pools},
 		{why: "what a failed page would have shown is unknown", first: page(endpoint+"/second", 1, 2, 3), second: broken, gets: 1,
 			unknown: pools - 4, kind: cloud.Unavailable},

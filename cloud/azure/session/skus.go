@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// catalogueFor is how long the list of machine sizes of a location serves all pools.
+	// catalogueFor is the time for which the list of machine sizes of a location serves all pools.
 	catalogueFor = 24 * time.Hour
-	// missingFor is how long a size that is not in the list is taken as unknown, before the list is read again: it may be new, or
+	// missingFor is the time for which a size that the list lacks counts as unknown before the list is read again: it may be new, or may
 	// have been allowed to the subscription since.
 	missingFor = 10 * time.Minute
 	// typeMachines is the type of the sizes in a list that holds disks and much else too.
@@ -33,8 +33,8 @@ type sizes struct {
 	at      time.Time
 }
 
-// SKU is what Azure says of a machine size in a location, as the identity sees it; nil when there is none of that name. It must not be
-// changed.
+// SKU returns Azure's description of a machine size in a location, as the identity sees it; nil if there is none of that name. It must not
+// be changed.
 func (s *Session) SKU(ctx context.Context, location, size string, now time.Time) (*armcompute.ResourceSKU, error) {
 	in := s.catalogue.of(locationName(location))
 	select {
@@ -51,7 +51,7 @@ func (s *Session) SKU(ctx context.Context, location, size string, now time.Time)
 	list, err := s.sizes(ctx, locationName(location), now)
 	if err != nil {
 		if found != nil {
-			// What was true yesterday is better than nothing, and is asked again by the next pass.
+			// A stale entry is better than none. The next pass reads the list again.
 			return found, nil
 		}
 		return nil, err

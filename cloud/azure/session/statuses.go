@@ -10,8 +10,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// StatusIssue is what one status of an instance view says of a failure, in Azure's own words: "ProvisioningState/failed/AllocationFailed"
-// with its message. It is not ok for a status that tells of none.
+// StatusIssue returns the failure that one status of an instance view reports, with Azure's code and message
+// ("ProvisioningState/failed/AllocationFailed"). ok is false if the status reports none.
 func StatusIssue(status *armcompute.InstanceViewStatus) (issue pool.Cause, ok bool) {
 	if status == nil || status.Code == nil {
 		return pool.Cause{}, false
@@ -20,7 +20,7 @@ func StatusIssue(status *armcompute.InstanceViewStatus) (issue pool.Cause, ok bo
 	if len(parts) < 2 || !strings.EqualFold(parts[1], "failed") {
 		return pool.Cause{}, false
 	}
-	is := said{}
+	is := serviceError{}
 	if status.Message != nil {
 		is.Message = *status.Message
 	}
@@ -31,6 +31,6 @@ func StatusIssue(status *armcompute.InstanceViewStatus) (issue pool.Cause, ok bo
 		is.Code = parts[2]
 	}
 	refused := &cloud.Error{Kind: cloud.Unavailable}
-	is.plainest(depthMost).classify(refused, 0)
+	is.innermost(maxDepth).classify(refused, 0)
 	return driverkit.FailureOf(refused), true
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// serviceLogin is what requests for tokens are counted under.
+	// serviceLogin is the service under which requests for tokens are counted.
 	serviceLogin = "login"
 	operationGet = "Operations.Get"
 )

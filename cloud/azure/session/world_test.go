@@ -19,7 +19,7 @@ const (
 	scaleSet     = "/subscriptions/" + subscription + "/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/capz-mp-0"
 )
 
-// answer is what a request gets.
+// answer is the reply to a request.
 type answer struct {
 	status int
 	header map[string]string

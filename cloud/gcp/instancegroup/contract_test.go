@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/sim/evidence"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func TestContractZonal(t *testing.T) { suite(zone).Run(t) }
@@ -28,12 +28,12 @@ func TestContractRegional(t *testing.T) {
 }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite(zone).RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite(zone).RunEachSwitch(t)
 }
 
@@ -61,7 +61,7 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 			"spec.subnet":       spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Subnet = new("nope") }),
 		},
 		TemplateName: func(o cloud.Owner, t pool.Template) string { return template.Name(groupName(o), o, t) },
-		AskedTag:     "stage", Spelling: template.Spelling,
+		UserTag:      "stage", Spelling: template.Spelling,
 		Many: 510, ManyInPage: 100, SteadyReads: 2,
 		Primary: []string{"instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances", "regionInstanceGroupManagers.get",
 			"regionInstanceGroupManagers.listManagedInstances", "instanceTemplates.list"},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
-	"github.com/muster-project/muster/cloud/gcp/machinetype"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
@@ -107,7 +106,7 @@ func (r translator) capacity(ctx context.Context, look *cache.Resolver) (*pool.N
 	if zone == "" {
 		return nil, nil
 	}
-	is, err := machinetype.Of(ctx, r.c, look, zone, r.t.pool.InstanceType)
+	is, err := template.MachineTypeOf(ctx, r.c, look, zone, r.t.pool.InstanceType)
 	if err != nil {
 		return nil, err
 	}

@@ -1,43 +1,39 @@
 package instancegroup
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// The fields of a group, as messages name them. The update policy and the versions are Muster's own.
+// Fields of a group, as messages name them.
 const (
-	fieldPolicy    = "updatePolicy"
-	fieldVersions  = "versions"
-	fieldHealing   = "spec.autoHealing"
-	fieldLifecycle = "spec.instanceLifecyclePolicy"
-	fieldShape     = "spec.distributionPolicy.targetShape"
-	fieldZones     = "spec.distributionPolicy.zones"
-	fieldLabels    = "spec.additionalLabels"
+	fieldZones  = "spec.distributionPolicy.zones"
+	fieldLabels = "spec.additionalLabels"
+	// opportunistic is the type of an update policy by which Compute Engine replaces no instance.
+	opportunistic = "OPPORTUNISTIC"
 )
 
 // updatePolicy has Compute Engine replace no instance by itself, neither for another template nor to even out zones: Muster drains each
 // before it goes.
 func (t target) updatePolicy() *compute.InstanceGroupManagerUpdatePolicy {
-	out := &compute.InstanceGroupManagerUpdatePolicy{Type: "OPPORTUNISTIC", MinimalAction: "REPLACE"}
+	out := &compute.InstanceGroupManagerUpdatePolicy{Type: opportunistic, MinimalAction: "REPLACE"}
 	if !t.place.zonal() {
 		out.InstanceRedistributionType = "NONE"
 	}
 	return out
 }
 
-// lifecycle returns the policy by which Compute Engine repairs instances.
-func (t target) lifecycle() *compute.InstanceGroupManagerInstanceLifecyclePolicy {
+// lifecycleOf returns the policy by which Compute Engine repairs instances.
+func lifecycleOf(is *gcpv1.InstanceLifecyclePolicy) *compute.InstanceGroupManagerInstanceLifecyclePolicy {
 	out := &compute.InstanceGroupManagerInstanceLifecyclePolicy{DefaultActionOnFailure: "REPAIR", ForceUpdateOnRepair: "NO"}
-	is := t.pool.InstanceLifecyclePolicy
 	if is == nil {
 		return out
 	}
@@ -93,8 +89,8 @@ func (w writer) create(size int, from string) *compute.InstanceGroupManager {
 	return &compute.InstanceGroupManager{
 		Name: w.t.group, BaseInstanceName: template.BaseName(w.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
 		Versions:     versions(w.url(from)),
-		UpdatePolicy: w.t.updatePolicy(), InstanceLifecyclePolicy: w.t.lifecycle(), AutoHealingPolicies: w.t.healing(),
-		DistributionPolicy: w.t.distribution(),
+		UpdatePolicy: w.t.updatePolicy(), InstanceLifecyclePolicy: lifecycleOf(w.t.pool.InstanceLifecyclePolicy),
+		AutoHealingPolicies: w.t.healing(), DistributionPolicy: w.t.distribution(),
 		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{
 			Properties: &compute.InstancePropertiesPatch{Labels: w.t.source().Labels()},
 		},
@@ -107,44 +103,62 @@ func versions(url string) []*compute.InstanceGroupManagerVersion {
 	return []*compute.InstanceGroupManagerVersion{{InstanceTemplate: url}}
 }
 
-// drift names the fields of the group that differ from what is wanted.
-func (r reader) drift(want wanted, is *compute.InstanceGroupManager) []string {
-	policy, lifecycle := is.UpdatePolicy, is.InstanceLifecyclePolicy
-	if policy == nil {
-		policy = &compute.InstanceGroupManagerUpdatePolicy{Type: "OPPORTUNISTIC"}
+// table holds fields of a group, R being the request that changes it.
+type table = fields.Table[*compute.InstanceGroupManager, *compute.InstanceGroupManager]
+
+// rows are the fields of the group. Their places are properties of requests; those without a path are Muster's own.
+func (t target) rows(want wanted) table {
+	type group = compute.InstanceGroupManager
+	return table{
+		{Name: "updatePolicy", Put: func(r, _, _ *group) { r.UpdatePolicy = t.updatePolicy() },
+			Differs: func(_, is *group) bool {
+				policy, wantPolicy := cmp.Or(is.UpdatePolicy, &compute.InstanceGroupManagerUpdatePolicy{Type: opportunistic}), t.updatePolicy()
+				return policy.Type != wantPolicy.Type ||
+					wantPolicy.InstanceRedistributionType != "" && policy.InstanceRedistributionType != wantPolicy.InstanceRedistributionType
+			}},
+		{Name: "versions", Differs: func(_, is *group) bool { return len(is.Versions) > 1 },
+			Put: func(r, _, is *group) { r.Versions = versions(launchesFrom(is)) }},
+		{Name: "autoHealingPolicies", Place: "autoHealingPolicies", Spec: "spec.autoHealing",
+			Differs: func(_, is *group) bool { return !sameHealing(is.AutoHealingPolicies, t.healing(), t.project) },
+			Put: func(r, _, _ *group) {
+				r.AutoHealingPolicies, r.ForceSendFields = t.healing(), append(r.ForceSendFields, "AutoHealingPolicies")
+			}},
+		{Name: "instanceLifecyclePolicy", Place: "instanceLifecyclePolicy", Spec: "spec.instanceLifecyclePolicy",
+			Differs: func(_, is *group) bool {
+				has, wanted := cmp.Or(is.InstanceLifecyclePolicy, lifecycleOf(nil)), lifecycleOf(t.pool.InstanceLifecyclePolicy)
+				return has.DefaultActionOnFailure != wanted.DefaultActionOnFailure || has.ForceUpdateOnRepair != wanted.ForceUpdateOnRepair
+			},
+			Put: func(r, _, _ *group) { r.InstanceLifecyclePolicy = lifecycleOf(t.pool.InstanceLifecyclePolicy) }},
+		{Name: "targetShape", Place: "distributionPolicy.targetShape", Spec: "spec.distributionPolicy.targetShape",
+			Differs: func(_, is *group) bool {
+				return is.DistributionPolicy != nil && is.DistributionPolicy.TargetShape != "" && is.DistributionPolicy.TargetShape != t.shape()
+			},
+			Put: func(r, _, _ *group) { r.DistributionPolicy = &compute.DistributionPolicy{TargetShape: t.shape()} }},
+		// Changed together with the surge, which is a label.
+		{Name: "labels", Place: "properties.labels", Spec: fieldLabels, Owned: fields.ServiceOwned{None: true},
+			Doc: "changes the labels of the group and of its instances in place, beside those that others have set; disks that exist keep " +
+				"theirs, and instances that exist keep a label that is removed here, as it could be of another client",
+			Differs: func(_, is *group) bool {
+				set, removed := want.labelChanges(labelsOf(is))
+				return len(set)+len(removed) > 0
+			}},
+		// A group stays in its zones.
+		{Name: "zones", Place: "distributionPolicy", Spec: fieldZones, Effect: fields.Fixed, Owned: fields.ServiceOwned{None: true},
+			Differs: func(_, is *group) bool {
+				wanted, at := t.wantedPlace(), placeOf(is)
+				same := len(wanted.zones) == 0 || slices.Equal(wanted.zones, slices.Sorted(slices.Values(at.zones)))
+				return len(t.zones()) > 0 && (wanted.location != at.location || !same)
+			}},
 	}
-	if lifecycle == nil {
-		lifecycle = &compute.InstanceGroupManagerInstanceLifecyclePolicy{DefaultActionOnFailure: "REPAIR", ForceUpdateOnRepair: "NO"}
-	}
-	wantPolicy, wantLifecycle := r.t.updatePolicy(), r.t.lifecycle()
-	set, removed := want.labelChanges(labelsOf(is))
-	return driverkit.Differing(
-		driverkit.Field{Name: fieldPolicy, Differs: policy.Type != wantPolicy.Type ||
-			wantPolicy.InstanceRedistributionType != "" && policy.InstanceRedistributionType != wantPolicy.InstanceRedistributionType},
-		driverkit.Field{Name: fieldVersions, Differs: len(is.Versions) > 1},
-		driverkit.Field{Name: fieldHealing, Differs: !sameHealing(is.AutoHealingPolicies, r.t.healing(), r.t.project)},
-		driverkit.Field{Name: fieldLifecycle, Differs: lifecycle.DefaultActionOnFailure != wantLifecycle.DefaultActionOnFailure ||
-			lifecycle.ForceUpdateOnRepair != wantLifecycle.ForceUpdateOnRepair},
-		driverkit.Field{Name: fieldShape, Differs: is.DistributionPolicy != nil && is.DistributionPolicy.TargetShape != "" &&
-			is.DistributionPolicy.TargetShape != r.t.shape()},
-		driverkit.Field{Name: fieldLabels, Differs: len(set)+len(removed) > 0},
-	)
 }
+
+// Rows returns the documented parts of the fields of a pool, those of machines first.
+func Rows() []fields.Row { return slices.Concat(template.Rows.Rows(), target{}.rows(wanted{}).Rows()) }
 
 func sameHealing(is, want []*compute.InstanceGroupManagerAutoHealingPolicy, project string) bool {
 	return slices.EqualFunc(is, want, func(a, b *compute.InstanceGroupManagerAutoHealingPolicy) bool {
 		return a.InitialDelaySec == b.InitialDelaySec && session.SameResource(a.HealthCheck, b.HealthCheck, project)
 	})
-}
-
-// unchangeable names the fields of the group that can't be changed: a group stays in its zones.
-func (r reader) unchangeable(is *compute.InstanceGroupManager) []string {
-	wanted, at := r.t.wantedPlace(), placeOf(is)
-	zones := slices.Sorted(slices.Values(at.zones))
-	if wanted.location == at.location && (len(wanted.zones) == 0 || slices.Equal(wanted.zones, zones)) || len(r.t.zones()) == 0 {
-		return nil
-	}
-	return []string{fieldZones}
 }
 
 // labelChanges returns the labels that the group lacks, and the keys of those that it has beside what is wanted. Muster's own bookkeeping

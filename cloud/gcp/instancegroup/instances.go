@@ -92,7 +92,7 @@ func managed(m *compute.ManagedInstance) instance {
 	}
 	if m.LastAttempt != nil && m.LastAttempt.Errors != nil {
 		for _, e := range m.LastAttempt.Errors.Errors {
-			out.failures = append(out.failures, session.Said(e.Code, e.Message))
+			out.failures = append(out.failures, session.ErrorOf(e.Code, e.Message))
 		}
 	}
 	return out

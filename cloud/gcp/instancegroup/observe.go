@@ -10,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
@@ -136,10 +137,10 @@ func (r reader) observeGroup(want wanted, out *pool.Observed) {
 
 // describe returns the group as package pool describes groups.
 func (r reader) describe(want wanted, is *compute.InstanceGroupManager) *pool.Group {
+	rows := r.t.rows(want)
 	g := &pool.Group{
-		ID: r.t.groupID(), Size: int(is.TargetSize), Template: r.ref(launchesFrom(is)), Drift: r.drift(want, is),
-		Unchangeable: r.unchangeable(is),
-		State:        stateOf(is),
+		ID: r.t.groupID(), Size: int(is.TargetSize), Template: r.ref(launchesFrom(is)), State: stateOf(is),
+		Drift: rows.Differing(nil, is, fields.InPlace).Specs(), Unchangeable: rows.Differing(nil, is, fields.Fixed).Specs(),
 	}
 	if created := timeOf(is.CreationTimestamp); !created.IsZero() {
 		g.Created = created.Add(-r.memory.group.skew)

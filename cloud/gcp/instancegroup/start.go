@@ -35,7 +35,7 @@ var steps = driverkit.Steps[writer]{
 
 // withField names the object's field that a refusal is about, where Compute Engine names that of the request.
 func withField(err error) error {
-	return driverkit.WithField(err, func(_ *cloud.Error, part string) string { return template.FieldOf(part) })
+	return driverkit.WithField(err, func(_ *cloud.Error, part string) string { return fieldOf(part) })
 }
 
 // there returns the group, or a conflict if it does not exist.
@@ -135,14 +135,9 @@ func (w writer) updateGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	change := &compute.InstanceGroupManager{}
-	switch from := launchesFrom(is); {
-	case s.Template != "" && s.Template != w.ref(from):
+	w.t.rows(want).Repairing(s.Fields).Put(change, nil, is)
+	if s.Template != "" && s.Template != w.ref(launchesFrom(is)) {
 		change.Versions = versions(w.url(s.Template))
-	case slices.Contains(s.Fields, fieldVersions):
-		change.Versions = versions(from)
-	}
-	for _, field := range s.Fields {
-		w.repair(change, field)
 	}
 	set, removed := map[string]string{}, []string(nil)
 	if slices.Contains(s.Fields, fieldLabels) {
@@ -185,20 +180,6 @@ func nothing(c *compute.InstanceGroupManager) bool {
 	return c.Versions == nil && c.UpdatePolicy == nil && c.InstanceLifecyclePolicy == nil && c.DistributionPolicy == nil &&
 		c.AllInstancesConfig == nil &&
 		c.AutoHealingPolicies == nil && len(c.ForceSendFields) == 0
-}
-
-// repair puts a field as it is wanted into a change of the group.
-func (w writer) repair(change *compute.InstanceGroupManager, field string) {
-	switch field {
-	case fieldPolicy:
-		change.UpdatePolicy = w.t.updatePolicy()
-	case fieldLifecycle:
-		change.InstanceLifecyclePolicy = w.t.lifecycle()
-	case fieldShape:
-		change.DistributionPolicy = &compute.DistributionPolicy{TargetShape: w.t.shape()}
-	case fieldHealing:
-		change.AutoHealingPolicies, change.ForceSendFields = w.t.healing(), append(change.ForceSendFields, "AutoHealingPolicies")
-	}
 }
 
 // resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size

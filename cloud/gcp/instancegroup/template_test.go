@@ -10,6 +10,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/instancegroup"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
@@ -325,7 +326,7 @@ func TestFieldNames(t *testing.T) {
 		"resource.autoHealingPolicies[0].initialDelaySec":          "spec.autoHealing",
 		"resource.unknown": "",
 	} {
-		if got := template.FieldOf(property); got != want {
+		if got := instancegroup.FieldOf(property); got != want {
 			t.Errorf("%s: want %q, got %q", property, want, got)
 		}
 	}

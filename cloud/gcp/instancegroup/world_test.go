@@ -24,10 +24,10 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	simproject "github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }
 
 const (
 	endpoint    = "http://127.0.0.1:9"
@@ -102,6 +102,9 @@ func (c *calls) Done(is wire.Call, _ wire.Result) {
 	defer c.mu.Unlock()
 	c.list = append(c.list, is.Operation)
 }
+
+// Throttled notes nothing: Done has noted the request.
+func (c *calls) Throttled(wire.Call, wire.Result) {}
 
 // during returns the requests that are sent meanwhile.
 func (c *calls) during(do func()) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // blueGreen returns what GKE tells of a blue-green upgrade; nil where none is under way.
@@ -21,11 +22,11 @@ func blueGreen(n *container.NodePool) *container.BlueGreenInfo {
 }
 
 // greenVersion returns the version that a blue-green upgrade leads to; zero without one.
-func greenVersion(n *container.NodePool) pool.Version {
+func greenVersion(n *container.NodePool) upgrade.Version {
 	if info := blueGreen(n); info != nil {
 		return reported(info.GreenPoolVersion)
 	}
-	return pool.Version{}
+	return upgrade.Version{}
 }
 
 // The phases of a blue-green upgrade that code depends on.
@@ -75,7 +76,7 @@ func phase(is *container.NodePool) (pool.ProviderRolloutState, string) {
 // members divides the machines: those that count, and others. A blue-green upgrade that is paused has two machines for each that is wanted:
 // those count that go when it is resumed or taken back, and the others serve beside them meanwhile. For each of the former that is not
 // there, or not any more, one of the latter counts: those stay.
-func (w wanted) members(read poolRead) (counted, others []groups.Instance) {
+func (w desired) members(read poolRead) (counted, others []groups.Instance) {
 	if !read.paused() {
 		return read.machines(), nil
 	}
@@ -104,7 +105,7 @@ func (r poolRead) unfinished() *pool.Cause {
 
 // conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted and nothing goes before it,
 // and rolled back otherwise: nodes that have what is not wanted any more may never join.
-func (w *wanted) conclude(read poolRead) {
+func (w *desired) conclude(read poolRead) {
 	if w.leadsOn(read) && read.inTurn(w) {
 		w.resume(read)
 		return
@@ -113,7 +114,7 @@ func (w *wanted) conclude(read poolRead) {
 }
 
 // inTurn reports whether a blue-green upgrade changes what goes before all that is still to be changed, or can't be rolled back any more.
-func (r poolRead) inTurn(w *wanted) bool {
+func (r poolRead) inTurn(w *desired) bool {
 	others := request.Parts.Differing(w.pool, r.pool, fields.Rolls).Without(request.ImageType)
 	if len(others) == 0 || blueGreen(r.pool).Phase == phaseDeleting {
 		return true
@@ -128,7 +129,7 @@ func (r poolRead) inTurn(w *wanted) bool {
 }
 
 // resume has a blue-green upgrade go on as it began: GKE changes nothing else of the node pool before its end.
-func (w *wanted) resume(read poolRead) {
+func (w *desired) resume(read poolRead) {
 	w.resumes, w.upgrade.Next = true, w.launched.version
 	if to := greenVersion(read.pool); to.Known() {
 		w.upgrade.Next = to
@@ -136,7 +137,7 @@ func (w *wanted) resume(read poolRead) {
 }
 
 // leadsOn reports whether all that a blue-green upgrade changes is wanted, or was so before. What an automatic upgrade brings is kept.
-func (w *wanted) leadsOn(read poolRead) bool {
+func (w *desired) leadsOn(read poolRead) bool {
 	switch blueGreen(read.pool).Phase {
 	case phaseRollback:
 		return false
@@ -144,7 +145,7 @@ func (w *wanted) leadsOn(read poolRead) bool {
 		return true // there is nothing left to go back to
 	}
 	to := greenVersion(read.pool)
-	if w.asked.Known() && to.Compare(w.asked) > 0 && to.Compare(w.launched.version) != 0 && !w.byService(to) {
+	if w.kubernetes.Known() && to.Compare(w.kubernetes) > 0 && to.Compare(w.launched.version) != 0 && !w.byService(to) {
 		return false
 	}
 	return w.onTheWay(w.before(read))
@@ -152,7 +153,7 @@ func (w *wanted) leadsOn(read poolRead) bool {
 
 // before returns the parts that roll as they were before the blue-green upgrade: as the blue machines have them, as far as that is known,
 // and as is remembered where there are none.
-func (w *wanted) before(read poolRead) map[string]any {
+func (w *desired) before(read poolRead) map[string]any {
 	blue, remembered := groups.Machines(read.blue()), w.last.rolls()
 	if len(blue) == 0 {
 		if remembered {
@@ -162,20 +163,20 @@ func (w *wanted) before(read poolRead) map[string]any {
 	}
 	out := w.configurationOf(blue[0], read).rolls
 	if !remembered {
-		w.launched.untoldBefore(out)
+		w.launched.correctHiddenParts(out)
 	}
 	return out
 }
 
-// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they
-// are not known, unless the templates tell that another part changes. A request of Muster's that changes what templates tell changes
-// nothing else.
-func (c configuration) untoldBefore(rolls map[string]any) {
-	told := slices.ContainsFunc(partsOfTemplates, func(part string) bool { return !reflect.DeepEqual(rolls[part], c.rolls[part]) })
+// correctHiddenParts corrects the parts of blue machines that no template shows, after an upgrade whose earlier configuration is not
+// stored: they are unknown, unless the templates show that another part changes. A request of Muster that changes a part of the template
+// changes nothing else.
+func (c configuration) correctHiddenParts(rolls map[string]any) {
+	templatesDiffer := slices.ContainsFunc(partsOfTemplates, func(part string) bool { return !reflect.DeepEqual(rolls[part], c.rolls[part]) })
 	for part := range rolls {
 		switch {
 		case slices.Contains(partsOfTemplates, part):
-		case told:
+		case templatesDiffer:
 			rolls[part] = c.rolls[part]
 		default:
 			delete(rolls, part)

@@ -212,7 +212,7 @@ func TestStoppedBlueGreen(t *testing.T) {
 						w.Errorf("want three machines and an upgrade that is left half-done, got %d of %d, %v", len(o.Instances), o.Group.Size,
 							o.Group.Unfinished)
 					}
-					steps := newPlay(w, 3).run(passesMost)
+					steps := newPlay(w, 3).run(maxPasses)
 					o := w.observe()
 					if len(o.Instances) != 3 || fresh(o) != 3 || o.Group.Unfinished != nil || w.held().MachineType != c.want ||
 						steps != string(pool.StartProviderRollout) {

@@ -12,13 +12,13 @@ import (
 // new node pool and for one that exists, whose machines stay as they are.
 func TestVersionWithoutBuild(t *testing.T) {
 	inWorld(t, func(w *world) {
-		refused := func(step pool.Step, wanted string) {
+		refused := func(step pool.Step, desired string) {
 			w.Helper()
-			w.target.KubernetesVersion = wanted
+			w.target.KubernetesVersion = desired
 			err := w.driver.Start(w.Context(), w.target, step)
 			if cloud.KindOf(err) != cloud.Invalid || !strings.Contains(err.Error(), "MachinePool spec.template.spec.version: ") ||
-				!strings.Contains(err.Error(), strings.TrimPrefix(wanted, "v")) {
-				w.Errorf("%s: want it refused with the field and the version, got %v", wanted, err)
+				!strings.Contains(err.Error(), strings.TrimPrefix(desired, "v")) {
+				w.Errorf("%s: want it refused with the field and the version, got %v", desired, err)
 			}
 		}
 		refused(pool.Step{Kind: pool.CreateGroup, Size: 1}, "v1.33.20")

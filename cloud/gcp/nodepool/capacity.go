@@ -9,8 +9,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
-	"github.com/muster-project/muster/cloud/gcp/machinetype"
 	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -28,7 +28,7 @@ func (r *reader) resolver() *cache.Resolver {
 // observeCapacity puts what each machine of the next configuration offers into an observation. If the machine type of a node pool that
 // exists can't be looked up that stays unknown, and nothing else waits for it; without the permission to look it up a node pool is created
 // all the same.
-func (r *reader) observeCapacity(ctx context.Context, want wanted, look *cache.Resolver, out *pool.Observed) error {
+func (r *reader) observeCapacity(ctx context.Context, want desired, look *cache.Resolver, out *pool.Observed) error {
 	var err error
 	out.Capacity, err = want.capacity(ctx, r.c, look, r.memory.read)
 	waits := r.memory.read.pool == nil && cloud.KindOf(err) != cloud.Denied
@@ -44,12 +44,12 @@ func (r *reader) observeCapacity(ctx context.Context, want wanted, look *cache.R
 }
 
 // capacity returns what each machine of the next configuration offers; nil while no zone is known to ask about it.
-func (w wanted) capacity(ctx context.Context, c *session.Session, look *cache.Resolver, read poolRead) (*pool.NodeCapacity, error) {
+func (w desired) capacity(ctx context.Context, c *session.Session, look *cache.Resolver, read poolRead) (*pool.NodeCapacity, error) {
 	zone := firstZone(w.pool, read)
 	if zone == "" {
 		return nil, nil
 	}
-	is, err := machinetype.Of(ctx, c, look, zone, cmp.Or(w.next.machineType, defaultMachineType))
+	is, err := template.MachineTypeOf(ctx, c, look, zone, cmp.Or(w.next.machineType, defaultMachineType))
 	if err != nil {
 		return nil, err
 	}

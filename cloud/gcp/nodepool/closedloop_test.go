@@ -15,8 +15,8 @@ import (
 const (
 	// passEvery is the time between two passes, joinsIn that in which a machine's node turns Ready.
 	passEvery, joinsIn = 20 * time.Second, time.Minute
-	// passesMost is more than any play takes; so many passes in a row without a step are rest.
-	passesMost, quietPasses = 1500, 15
+	// maxPasses is more than any play takes; so many passes in a row without a step are rest.
+	maxPasses, quietPasses = 1500, 15
 )
 
 // play is the planner with the driver against simulated GKE, and nodes that are made up.
@@ -163,7 +163,7 @@ func TestClosedLoop(t *testing.T) {
 			{"the end", func() { p.d.Deleting, w.target.Deleting = true, true }, "DeleteGroup", "gone"},
 		} {
 			c.change()
-			steps := p.run(passesMost)
+			steps := p.run(maxPasses)
 			if c.steps != "" && steps != c.steps {
 				w.Errorf("%s: want the steps %q, got %q", c.reason, c.steps, steps)
 			}
@@ -207,9 +207,9 @@ func TestChangesOfMind(t *testing.T) {
 						w.blueGreen()
 					}
 					p := newPlay(w, 3)
-					p.run(passesMost)
+					p.run(maxPasses)
 					w.target.KubernetesVersion = latest
-					for range passesMost {
+					for range maxPasses {
 						if o := p.look(); fresh(o) > 0 && o.ProviderRollout.Runs() {
 							break
 						}
@@ -230,7 +230,7 @@ func (p *play) mind(how string) {
 		p.target.KubernetesVersion = version
 	case "paused":
 		p.d.RolloutPaused = &pool.Cause{Reason: "RolloutPaused", Message: "paused"}
-		if steps := p.run(passesMost); steps != "CancelProviderRollout" {
+		if steps := p.run(maxPasses); steps != "CancelProviderRollout" {
 			p.Errorf("want the upgrade cancelled and nothing else, got %q", steps)
 		}
 		if o := p.observe(); o.Group.Size != 3 || len(o.Instances) != 3 {
@@ -242,7 +242,7 @@ func (p *play) mind(how string) {
 	case "smaller":
 		p.d.Replicas = 2
 	}
-	steps := p.run(passesMost)
+	steps := p.run(maxPasses)
 	o := p.observe()
 	if how == "deleted" {
 		if o.Group != nil {
@@ -265,11 +265,11 @@ func TestUpgradesWithoutMachines(t *testing.T) {
 		w.blueGreen()
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.ImageType = new("UBUNTU_CONTAINERD") })
 		p := newPlay(w, 0)
-		p.run(passesMost)
+		p.run(maxPasses)
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
 			s.InstanceType, s.ImageType = new("n2-standard-4"), new("COS_CONTAINERD")
 		})
-		if steps := p.run(passesMost); steps != "StartProviderRollout StartProviderRollout" {
+		if steps := p.run(maxPasses); steps != "StartProviderRollout StartProviderRollout" {
 			w.Errorf("want an upgrade for each of both changes, got %q", steps)
 		}
 	})
@@ -283,16 +283,16 @@ func TestUpgradeWhoseMachinesNeverJoin(t *testing.T) {
 		w.blueGreen()
 		p := newPlay(w, 3)
 		p.d.ProgressDeadline = 2 * time.Minute
-		p.run(passesMost)
+		p.run(maxPasses)
 		p.barred = time.Now()
 		machine("n2-standard-4")
-		steps := p.run(passesMost)
+		steps := p.run(maxPasses)
 		if o := p.look(); steps != "StartProviderRollout CancelProviderRollout" || len(o.Instances) != 3 || fresh(o) > 0 || len(o.Beside) == 0 {
 			w.Errorf("want the upgrade cancelled for good, got %q, with %d machines, %d of them fresh, and %d beside them", steps, len(o.Instances),
 				fresh(o), len(o.Beside))
 		}
 		machine("e2-standard-4")
-		steps = p.run(passesMost)
+		steps = p.run(maxPasses)
 		if o := p.look(); steps != "StartProviderRollout" || len(o.Instances) != 3 || fresh(o) != 3 || len(o.Beside) > 0 {
 			w.Errorf("want it rolled back, got %q, with %d machines, %d of them as wanted, and %d beside them", steps, len(o.Instances), fresh(o),
 				len(o.Beside))

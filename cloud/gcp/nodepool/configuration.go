@@ -12,10 +12,11 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 const (
-	// algorithm and contentLength are those of contents. A new algorithm is added beside this, never in its place.
+	// algorithm and contentLength are those of contents. A new algorithm is added to this one and never replaces it.
 	algorithm     = "v1"
 	contentLength = 16
 	// refPrefix begins the names of configurations, and refLength is the number of digits of the content that end them.
@@ -28,14 +29,14 @@ var partsOfTemplates = []string{request.MachineType, request.DiskType, request.D
 
 // configuration holds the values for which GKE replaces machines: the version of Kubernetes and the parts of the node pool that roll.
 type configuration struct {
-	version pool.Version
+	version upgrade.Version
 	// rolls are the values of those parts, as far as the specification names them.
 	rolls map[string]any
 	// machineType is that of the machines, for people.
 	machineType string
 }
 
-// template returns the configuration as a template. It exists without Muster: GKE makes machines of any configuration that it is asked for.
+// template returns the configuration as a template. It always exists: GKE creates machines from any requested configuration.
 func (c configuration) template() pool.Template {
 	text, err := json.Marshal([]any{c.version.Minor, c.version.Patch, c.version.Build, c.rolls})
 	if err != nil {
@@ -54,7 +55,7 @@ func (c configuration) known() bool { return c.version.Known() || len(c.rolls) >
 
 // configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one,
 // or that of the node pool, as far as both say, count as these.
-func (w wanted) configurationOf(m groups.Instance, read poolRead) configuration {
+func (w desired) configurationOf(m groups.Instance, read poolRead) configuration {
 	is, ok := read.facts[m.Template]
 	if !ok {
 		return read.withoutFacts(w, m)
@@ -74,11 +75,11 @@ func (w wanted) configurationOf(m groups.Instance, read poolRead) configuration 
 
 // withoutFacts returns the configuration of a machine whose template can't be read: what is remembered of it, or that of the node pool. It
 // is zero where another one is possible.
-func (r poolRead) withoutFacts(w wanted, m groups.Instance) configuration {
-	told, remembered := w.told[m.Template]
+func (r poolRead) withoutFacts(w desired, m groups.Instance) configuration {
+	known, remembered := w.byTemplate[m.Template]
 	switch {
 	case remembered:
-		return told.named(w.launched)
+		return known.named(w.launched)
 	case w.status == statusReconciling, m.Template != "" && len(r.facts) > 0, r.isBlue(m):
 		return configuration{}
 	}
@@ -100,12 +101,12 @@ func (c configuration) named(by configuration) configuration {
 // the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template
 // than its group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an
 // upgrade that Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
-func (w wanted) unseen(m groups.Instance, read poolRead, c configuration) configuration {
+func (w desired) unseen(m groups.Instance, read poolRead, c configuration) configuration {
 	of := w.last.to
-	told, remembered := w.told[m.Template]
+	known, remembered := w.byTemplate[m.Template]
 	switch {
 	case remembered:
-		of = told
+		of = known
 	case read.lost(w, m):
 		of = c.unknown()
 	case !w.last.rolls():
@@ -121,9 +122,9 @@ func (w wanted) unseen(m groups.Instance, read poolRead, c configuration) config
 	return c
 }
 
-// lost reports whether nothing tells what a machine has in the parts that no template tells.
-func (r poolRead) lost(w wanted, m groups.Instance) bool {
-	_, remembered := w.told[m.Template]
+// lost reports whether the hidden parts of a machine's configuration are unknown.
+func (r poolRead) lost(w desired, m groups.Instance) bool {
+	_, remembered := w.byTemplate[m.Template]
 	return !remembered && !w.last.rolls() && r.older(m) && (blueGreen(r.pool) != nil || w.last.unfinished())
 }
 
@@ -146,8 +147,8 @@ func (c configuration) unknown() configuration {
 	return out
 }
 
-// untold reports whether the configuration has parts that no template tells.
-func (c configuration) untold() bool {
+// hasHiddenParts reports whether some parts of the configuration are not part of the instance template.
+func (c configuration) hasHiddenParts() bool {
 	for part := range c.rolls {
 		if !slices.Contains(partsOfTemplates, part) {
 			return true
@@ -162,8 +163,8 @@ func (r poolRead) outdated(m groups.Instance) bool {
 }
 
 // canonical returns the version by which one counts: the wanted one, or that of the node pool, where it is the same as far as both say.
-func (w wanted) canonical(v pool.Version) pool.Version {
-	for _, known := range []pool.Version{w.next.version, w.launched.version} {
+func (w desired) canonical(v upgrade.Version) upgrade.Version {
+	for _, known := range []upgrade.Version{w.next.version, w.launched.version} {
 		if known.Known() && v.Compare(known) == 0 {
 			return known
 		}

@@ -16,19 +16,19 @@ import (
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -49,7 +49,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.instanceType": spec(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n9-standard-4") }),
 			"spec.imageType":    spec(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.ImageType = new("NOPE") }),
 		},
-		AskedTag: "stage", Spelling: template.Spelling,
+		UserTag: "stage", Spelling: template.Spelling,
 		Many: 510, ManyInPage: 10, SteadyReads: 3,
 		Primary: []string{"projects.locations.clusters.get", "instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances"},
 		Secondary: []string{"machineTypes.get", "regionInstanceTemplates.get", "instanceTemplates.aggregatedList",

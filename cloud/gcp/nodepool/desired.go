@@ -8,42 +8,42 @@ import (
 
 	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
-// wanted is the node pool that the specification asks for now, compared with the one that exists.
-type wanted struct {
-	// pool is the node pool that it asks for, and step that of the next step: GKE replaces nodes for one change after another.
+// desired is the desired node pool, compared with the existing one.
+type desired struct {
+	// pool is the specified node pool, step the node pool after the next step: GKE replaces nodes for one change after another.
 	pool, step *container.NodePool
-	upgrade    pool.Upgrade
-	// asked is the version that the MachinePool names.
-	asked pool.Version
-	// changed are the parts whose change rolls and that the next step changes, beside the version.
+	upgrade    upgrade.Step
+	// kubernetes is the version of the MachinePool.
+	kubernetes upgrade.Version
+	// changed lists the parts that the next step changes and whose change replaces nodes, in addition to the version.
 	changed request.Table
 	// next is the configuration that the next step leads to, launched the one that the node pool has now.
 	next, launched configuration
-	// reverts is true if the next step takes back an upgrade that has not ended, resumes if it leads on with a blue-green upgrade as that
-	// began.
+	// reverts is true if the next step reverts an upgrade that has not ended, resumes if it continues a blue-green upgrade with its original
+	// target.
 	reverts, resumes bool
-	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
+	// drift lists the differing parts that GKE changes in place, unchangeable the fields of those that it refuses to change.
 	drift        request.Table
 	unchangeable []string
-	// named are the zones that the specification names, leaving those that it names no more and that still have machines.
+	// named lists the zones of the specification, leaving those that it no longer contains and that still have machines.
 	named   []string
 	leaving map[string]bool
-	// last is the last operation, as it is known, and told what is remembered of the machines of templates.
-	last lastOperation
-	told map[string]configuration
+	// last is the last operation as far as it is known. byTemplate holds the known configurations of machines, by their template.
+	last       lastOperation
+	byTemplate map[string]configuration
 	// status is the node pool's.
 	status string
 }
 
-// want translates the specification against what is there.
-func (r *reader) want() (wanted, error) {
+// desired translates the specification and compares it with the existing node pool.
+func (r *reader) desired() (desired, error) {
 	read := r.memory.read
-	want := wanted{last: r.memory.last, told: r.memory.told, pool: request.Wanted(r.t.Spec.Pool, r.t.labels())}
+	want := desired{last: r.memory.last, byTemplate: r.memory.byTemplate, pool: request.NodePool(r.t.Spec.Pool, r.t.labels())}
 	want.step = want.pool
-	var current, controlPlane pool.Version
+	var current, controlPlane upgrade.Version
 	if read.pool != nil {
 		current, want.status = reported(read.pool.Version), read.pool.Status
 		want.launched = configuration{
@@ -54,11 +54,11 @@ func (r *reader) want() (wanted, error) {
 		controlPlane = reported(read.cluster.CurrentMasterVersion)
 	}
 	var err error
-	if want.asked, err = versionOf(fieldVersion, r.t.KubernetesVersion); err != nil {
+	if want.kubernetes, err = versionOf(fieldVersion, r.t.KubernetesVersion); err != nil {
 		want.next = want.launched
 		return want, err
 	}
-	want.upgrade = pool.UpgradeOf(current, want.asked, controlPlane)
+	want.upgrade = upgrade.Of(current, want.kubernetes, controlPlane)
 	switch {
 	case read.paused():
 		want.conclude(read)
@@ -82,7 +82,7 @@ func (r *reader) want() (wanted, error) {
 // compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The machine
 // type goes first, with the disk; then the rest; then the version, with the image: nodes of a new version that have what is not wanted any
 // more may never join.
-func (w *wanted) compare(read poolRead) {
+func (w *desired) compare(read poolRead) {
 	is := read.pool
 	rolls := request.Parts.Differing(w.pool, is, fields.Rolls)
 	others := rolls.Without(request.ImageType)
@@ -107,18 +107,18 @@ func (w *wanted) compare(read poolRead) {
 
 // changesVersion reports whether GKE replaces nodes for another version at Muster's request: other parts that change meanwhile wait for its
 // end.
-func (w *wanted) changesVersion() bool {
+func (w *desired) changesVersion() bool {
 	return w.status == statusReconciling && w.last.rolls() && w.last.to.version != w.last.from.version
 }
 
 // changesParts reports whether GKE replaces nodes for other parts than the version, all of which are wanted.
-func (w *wanted) changesParts() bool {
+func (w *desired) changesParts() bool {
 	return w.status == statusReconciling && w.last.rolls() && w.last.to.version == w.launched.version &&
 		!w.last.to.template().Same(w.last.from.template()) && w.onTheWay(w.last.from.rolls)
 }
 
 // onTheWay reports whether the node pool has each part that rolls as it is wanted, or as it was before.
-func (w *wanted) onTheWay(before map[string]any) bool {
+func (w *desired) onTheWay(before map[string]any) bool {
 	want := request.Parts.Rolling(w.pool, w.pool)
 	for part, value := range w.launched.rolls {
 		if !reflect.DeepEqual(value, want[part]) && !reflect.DeepEqual(value, before[part]) {
@@ -130,9 +130,9 @@ func (w *wanted) onTheWay(before map[string]any) bool {
 
 // revert leads back to the configuration that an upgrade came from which has not ended, where the specification asks for that one again.
 // What an automatic upgrade brings is kept.
-func (w *wanted) revert(read poolRead) {
+func (w *desired) revert(read poolRead) {
 	former := w.former(read)
-	if !former.known() || !w.asked.Known() || w.byService(greenVersion(read.pool)) {
+	if !former.known() || !w.kubernetes.Known() || w.byService(greenVersion(read.pool)) {
 		return
 	}
 	// Fields that the specification did not name when the upgrade began have the values of the node pool.
@@ -142,17 +142,17 @@ func (w *wanted) revert(read poolRead) {
 		}
 	}
 	maps.DeleteFunc(former.rolls, func(part string, _ any) bool { _, named := w.launched.rolls[part]; return !named })
-	want := configuration{version: w.asked, rolls: request.Parts.Rolling(w.pool, w.pool)}
+	want := configuration{version: w.kubernetes, rolls: request.Parts.Rolling(w.pool, w.pool)}
 	if want.version.Compare(former.version) == 0 {
 		want.version = former.version
 	}
 	if want.template().Same(former.template()) {
-		w.upgrade, w.reverts = pool.Upgrade{Next: former.version}, true
+		w.upgrade, w.reverts = upgrade.Step{Next: former.version}, true
 	}
 }
 
 // former returns the configuration that an upgrade came from which has not ended; zero where none is under way.
-func (w *wanted) former(read poolRead) configuration {
+func (w *desired) former(read poolRead) configuration {
 	unfinished := w.status == statusReconciling || w.last.unfinished()
 	green := greenVersion(read.pool)
 	switch {

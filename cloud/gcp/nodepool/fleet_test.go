@@ -19,10 +19,10 @@ import (
 const (
 	// fleet is the number of node pools, in clusters of so many each.
 	fleet, inCluster = 400, 100
-	// callsMost is the maximum number of requests for a look at a node pool of such a fleet at rest, in thousandths.
-	callsMost = 100
-	// restful is the time between two looks at a pool at rest, and agedMost how old an answer may be then.
-	restful, agedMost = 100 * time.Second, 20 * time.Second
+	// maxCalls is the maximum number of requests for a look at a node pool of such a fleet at rest, in thousandths.
+	maxCalls = 100
+	// restful is the time between two looks at a pool at rest, and maxAge how old an answer may be then.
+	restful, maxAge = 100 * time.Second, 20 * time.Second
 )
 
 // ownerOf is the owner of one node pool of the fleet.
@@ -48,14 +48,15 @@ func (w *world) makeFleet() []nodepool.Target {
 			view := w.target.Spec.Cluster
 			view.Name, view.View.AdditionalLabels = name, nil
 			targets = append(targets, nodepool.Target{Owner: ownerOf(n), KubernetesVersion: "v" + master,
-				Cache: cloud.CacheControl{MaxAge: agedMost},
+				Cache: cloud.CacheControl{MaxAge: maxAge},
 				Spec: &gcpv1.ManagedMachinePoolSource{Name: ownerOf(n).Name, Cluster: view, Pool: &gcpv1.GCPManagedMachinePoolSpec{
 					InstanceType: new("e2-standard-4"), NodeLocations: []string{region + "-a"},
 				}}})
 		}
-		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: document.Object{
-			"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"}, "nodePools": pools,
-		}}); err != nil {
+		if _, err := w.cloud.GKE.PutCluster(container.DesiredCluster{Project: project.DefaultID, Location: region, Name: name,
+			Body: document.Object{
+				"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"}, "nodePools": pools,
+			}}); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -93,9 +94,9 @@ func TestFleetAtRest(t *testing.T) {
 		}
 		after := w.cloud.Calls().Summary(0)
 		calls, writes := after.Total-before.Total, after.Mutating-before.Mutating
-		if calls*1000 > callsMost*rounds*fleet || writes > 0 {
+		if calls*1000 > maxCalls*rounds*fleet || writes > 0 {
 			w.Errorf("want at most %d thousandths of a request for a look and no write, got %d requests for %d looks, %d of them writes: %v",
-				callsMost, calls,
+				maxCalls, calls,
 				rounds*fleet, writes, after.Counts)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // issues returns why machines do not launch or are not as wanted, in the words of GKE and Compute Engine where they have any.
-func (w wanted) issues(read poolRead) []pool.Cause {
+func (w desired) issues(read poolRead) []pool.Cause {
 	var out []pool.Cause
 	for _, err := range read.unread {
 		out = append(out, driverkit.CauseOf(err))
@@ -36,7 +36,7 @@ func (w wanted) issues(read poolRead) []pool.Cause {
 func conditionsOf(is *container.NodePool) []pool.Cause {
 	var out []pool.Cause
 	for _, c := range is.Conditions {
-		out = append(out, driverkit.FailureOf(session.Said(codeOf(c), c.Message)))
+		out = append(out, driverkit.FailureOf(session.ErrorOf(codeOf(c), c.Message)))
 	}
 	if len(out) == 0 && is.Status == statusDegraded {
 		out = append(out, pool.Cause{Reason: "NodePoolDegraded", Message: cmp.Or(session.Clean(is.StatusMessage),
@@ -99,16 +99,16 @@ func machineIssues(machines []groups.Instance) []pool.Cause {
 }
 
 // versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
-func (w wanted) versionIssues() []pool.Cause {
+func (w desired) versionIssues() []pool.Cause {
 	var out []pool.Cause
 	if w.upgrade.Path.WaitsForControlPlane {
 		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending,
 			Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
-				w.launched.version, w.asked)})
+				w.launched.version, w.kubernetes)})
 	}
-	if current := w.launched.version; w.asked.Known() && !w.reverts && w.asked.Compare(current) < 0 {
+	if current := w.launched.version; w.kubernetes.Known() && !w.reverts && w.kubernetes.Compare(current) < 0 {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
-			"the node pool runs Kubernetes %s, %s asks for %s: the newer version is kept", current, fieldVersion, w.asked)})
+			"the node pool runs Kubernetes %s, %s asks for %s: the newer version is kept", current, fieldVersion, w.kubernetes)})
 	}
 	return out
 }

@@ -144,7 +144,7 @@ func TestNodePoolOfAnotherProject(t *testing.T) {
 func TestZonalCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const at = region + "-b"
-		_, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: at, Name: "zonal", Body: document.Object{
+		_, err := w.cloud.GKE.PutCluster(container.DesiredCluster{Project: project.DefaultID, Location: at, Name: "zonal", Body: document.Object{
 			"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 		}})
 		if err != nil {
@@ -320,13 +320,14 @@ func TestAdoption(t *testing.T) {
 func TestPoolOfNewCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const name = "new"
-		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: document.Object{
-			"initialClusterVersion": master, "nodePools": []any{
-				document.Object{"name": poolName, "initialNodeCount": 1.0,
-					"config": document.Object{"resourceLabels": document.Object{"capg-cluster-new": "owned"}}},
-				document.Object{"name": "default-pool", "initialNodeCount": 1.0},
-			},
-		}}); err != nil {
+		if _, err := w.cloud.GKE.PutCluster(container.DesiredCluster{Project: project.DefaultID, Location: region, Name: name,
+			Body: document.Object{
+				"initialClusterVersion": master, "nodePools": []any{
+					document.Object{"name": poolName, "initialNodeCount": 1.0,
+						"config": document.Object{"resourceLabels": document.Object{"capg-cluster-new": "owned"}}},
+					document.Object{"name": "default-pool", "initialNodeCount": 1.0},
+				},
+			}}); err != nil {
 			w.Fatal(err)
 		}
 		created := time.Now()

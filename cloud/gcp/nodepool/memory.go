@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // visibleWithin is the time after a write during which a read may still show a node pool or a group as it was before.
@@ -26,29 +27,29 @@ type memory struct {
 	created groups.Creations
 	// made is when GKE accepted the creation of the node pool.
 	made time.Time
-	// asked is the number of machines that was asked for last.
-	asked cache.RequestedSize
-	last  lastOperation
+	// requestedSize is the last requested number of machines.
+	requestedSize cache.RequestedSize
+	last          lastOperation
 	// rested is the size of the node pool when GKE was last at rest with it; zero where that is not known.
 	rested int
 	// settled is the last operation that is known to have ended well.
 	settled string
-	// told holds the configurations of the machines that existed when Muster changed the node pool, by their template.
-	told map[string]configuration
+	// byTemplate holds the configurations of the machines that existed when Muster changed the node pool, by their template.
+	byTemplate map[string]configuration
 	// looked are the templates of the groups for which the operations were last read, to know whether older machines are left behind.
 	looked []string
 }
 
-// lastOperation is the last operation that Muster began on the node pool, or that it found running: a hint for the words of a failure, and
-// for what a rollout leads to, which GKE does not show of every upgrade.
+// lastOperation is the last operation that Muster began on the node pool, or that it found running. It is used to look up the text of a
+// failure and the target of a rollout, which GKE does not show for every upgrade.
 type lastOperation struct {
 	operation pool.Operation
 	begun     time.Time
-	// origin is the client that began it, leadsTo the version that an upgrade leads to which this process has not begun; zero if unknown.
-	// originAsked is true once GKE has answered about them.
+	// origin is the client that began it, leadsTo the target version of an upgrade that another process began; zero if unknown. originKnown is
+	// true once GKE has reported them.
 	origin      origin
-	leadsTo     pool.Version
-	originAsked bool
+	leadsTo     upgrade.Version
+	originKnown bool
 	// from and to are the configurations of a rollout that Muster began; zero for other operations.
 	from, to configuration
 	// inPlace is true if Muster began it for a change that replaces no nodes. GKE calls it an upgrade of nodes all the same.
@@ -71,7 +72,7 @@ func (l lastOperation) mayRoll() bool {
 	return l.rolls() || l.operation.Type == typeUpgrade && !l.inPlace
 }
 
-// cancelling reports whether GKE was asked a moment ago to cancel the rollout, and has not told yet how it ended.
+// cancelling reports whether the rollout was cancelled a moment ago and GKE has not reported its end yet.
 func (l lastOperation) cancelling(now time.Time) bool {
 	return l.aborting && !l.inPlace && l.outcome == nil && l.operation.Token != "" && now.Sub(l.begun) < visibleWithin
 }
@@ -102,20 +103,20 @@ func (m *memory) took(read poolRead) {
 	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
 		m.rested = read.size()
 	}
-	maps.DeleteFunc(m.told, func(name string, _ configuration) bool { return !slices.Contains(read.templates(), name) })
+	maps.DeleteFunc(m.byTemplate, func(name string, _ configuration) bool { return !slices.Contains(read.templates(), name) })
 }
 
 // rememberMachines remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
-func (m *memory) rememberMachines(w wanted, machines []groups.Instance) {
-	if m.told == nil {
-		m.told = map[string]configuration{}
+func (m *memory) rememberMachines(w desired, machines []groups.Instance) {
+	if m.byTemplate == nil {
+		m.byTemplate = map[string]configuration{}
 	}
 	for _, one := range machines {
-		if _, known := m.told[one.Template]; known || one.Template == "" {
+		if _, known := m.byTemplate[one.Template]; known || one.Template == "" {
 			continue
 		}
 		if is := w.configurationOf(one, m.read); is.known() {
-			m.told[one.Template] = is
+			m.byTemplate[one.Template] = is
 		}
 	}
 }
@@ -137,12 +138,12 @@ func (m *memory) size(rolling bool) int {
 	if !rolling || blueGreen(m.read.pool) != nil {
 		return now
 	}
-	asked, most := m.rested, surge(m.read.pool, now)
-	if asked == 0 {
-		asked = int(m.read.pool.InitialNodeCount) * len(m.read.groups)
+	size, maxSurge := m.rested, surge(m.read.pool, now)
+	if size == 0 {
+		size = int(m.read.pool.InitialNodeCount) * len(m.read.groups)
 	}
-	if asked > 0 && asked <= now && now-asked <= most {
-		return asked
+	if size > 0 && size <= now && now-size <= maxSurge {
+		return size
 	}
 	return now
 }
@@ -162,7 +163,7 @@ func (m *memory) ended(o *outcome, now time.Time) {
 	m.last.outcome, m.last.ended = o, now
 	if !m.last.unfinished() {
 		if m.last.rolls() {
-			m.told = nil
+			m.byTemplate = nil
 		}
 		m.settled, m.last = m.last.operation.Token, lastOperation{}
 	}

@@ -22,7 +22,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if own := r.t.ownership(read); own.Conflict() != nil {
 		return own.Observed(r.unowned(), r.t.Remembered), nil
 	}
-	want, failed := r.want()
+	want, failed := r.desired()
 	fresh, look := !read.at.Before(r.now), r.resolver()
 	out := pool.Observed{ResolvedLookups: look.Remember, Cache: pool.CacheStatus{Fresh: fresh, GroupFresh: fresh, Shared: true}}
 	if failed == nil {
@@ -56,7 +56,7 @@ func (r *reader) unowned() *pool.Unowned {
 }
 
 // observePool puts the node pool and its machines into the observation.
-func (r *reader) observePool(want wanted, out *pool.Observed) {
+func (r *reader) observePool(want desired, out *pool.Observed) {
 	read := r.memory.read
 	out.Versions = driverkit.Configurations(want.next.template(), want.launched.template(), want.next.known())
 	rolling := want.rolling(read)
@@ -86,7 +86,7 @@ func (r *reader) observePool(want wanted, out *pool.Observed) {
 }
 
 // templateOf returns what a machine was made with; without content where that is not known.
-func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
+func (w desired) templateOf(m groups.Instance, read poolRead) pool.Template {
 	c := w.configurationOf(m, read)
 	if !c.known() {
 		return pool.Template{Ref: m.Template}
@@ -95,7 +95,7 @@ func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
 }
 
 // group returns the node pool as package pool describes groups, with its number of machines.
-func (r *reader) group(want wanted, machines int) *pool.Group {
+func (r *reader) group(want desired, machines int) *pool.Group {
 	read, launched := r.memory.read, want.launched.template()
 	is := read.pool
 	g := &pool.Group{

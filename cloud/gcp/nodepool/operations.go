@@ -39,7 +39,7 @@ func (r *reader) readOperation(ctx context.Context) error {
 	case r.memory.read.pool.Status == statusReconciling:
 		return r.tolerate(&r.memory.read, r.findOperation(ctx))
 	case last.operation.Token == "":
-		if want, err := r.want(); err == nil && r.memory.mayHaveRolled(want) {
+		if want, err := r.desired(); err == nil && r.memory.mayHaveRolled(want) {
 			return r.tolerate(&r.memory.read, r.findOperation(ctx))
 		}
 		return nil
@@ -66,7 +66,7 @@ func (r *reader) readOperation(ctx context.Context) error {
 
 // mayHaveRolled reports whether an operation that is not known may have rolled the node pool: it is blue-green, or machines are left that
 // are not as the node pool.
-func (m *memory) mayHaveRolled(w wanted) bool {
+func (m *memory) mayHaveRolled(w desired) bool {
 	return blueGreen(m.read.pool) != nil || len(w.unlike(m.read)) > 0 || m.leftBehind(w)
 }
 
@@ -77,9 +77,9 @@ func (m *memory) nothingNew(now time.Time) bool {
 
 // leftBehind reports whether an upgrade that is not known may have left older machines, which no template tells from the others. It is true
 // once for the templates that the groups have.
-func (m *memory) leftBehind(w wanted) bool {
+func (m *memory) leftBehind(w desired) bool {
 	read := m.read
-	if !w.launched.untold() || !slices.ContainsFunc(read.machines(), read.outdated) {
+	if !w.launched.hasHiddenParts() || !slices.ContainsFunc(read.machines(), read.outdated) {
 		return false
 	}
 	var templates []string
@@ -157,7 +157,7 @@ func outcomeOf(o *container.Operation) *outcome {
 		if len(o.NodepoolConditions) > 0 { // deprecated, and more exact where GKE shows them
 			code = codeOf(o.NodepoolConditions[0])
 		}
-		out.failed = session.Said(code, o.Error.Message)
+		out.failed = session.ErrorOf(code, o.Error.Message)
 	}
 	return out
 }

@@ -8,14 +8,14 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud/driverkit"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // origin is the client that began an operation.
 type origin int
 
 const (
-	// byUnknown is an operation of which nothing tells who began it.
+	// byUnknown is an operation whose origin is unknown.
 	byUnknown origin = iota
 	// byMuster is one that this process began, byRequest one that a client began, maybe Muster before it was restarted.
 	byMuster
@@ -32,15 +32,15 @@ const sameStart = 5 * time.Minute
 // by the next pass.
 func (r *reader) findOrigin(ctx context.Context, op *container.Operation) {
 	last := &r.memory.last
-	if last.origin != byUnknown || last.originAsked || op.OperationType != typeUpgrade {
+	if last.origin != byUnknown || last.originKnown || op.OperationType != typeUpgrade {
 		return
 	}
 	info, err := r.c.Container.Projects.Locations.Clusters.NodePools.FetchNodePoolUpgradeInfo(r.path()).Context(ctx).Do()
 	if err = r.c.Refusal(err); err != nil {
-		last.originAsked = !driverkit.Transient(err)
+		last.originKnown = !driverkit.Transient(err)
 		return
 	}
-	last.originAsked = true
+	last.originKnown = true
 	is := upgradeOf(info, op)
 	if is == nil {
 		return
@@ -65,14 +65,14 @@ func resumes(is, other *container.UpgradeDetails) bool {
 // upgradeOf returns the upgrade that an operation is; nil where none began with it.
 func upgradeOf(info *container.NodePoolUpgradeInfo, op *container.Operation) *container.UpgradeDetails {
 	var found *container.UpgradeDetails
-	least := sameStart
+	closest := sameStart
 	began, err := time.Parse(time.RFC3339, op.StartTime)
 	if err != nil {
 		return nil
 	}
 	for _, one := range info.UpgradeDetails {
-		if at, err := time.Parse(time.RFC3339, one.StartTime); err == nil && at.Sub(began).Abs() < least {
-			found, least = one, at.Sub(began).Abs()
+		if at, err := time.Parse(time.RFC3339, one.StartTime); err == nil && at.Sub(began).Abs() < closest {
+			found, closest = one, at.Sub(began).Abs()
 		}
 	}
 	return found
@@ -80,7 +80,7 @@ func upgradeOf(info *container.NodePoolUpgradeInfo, op *container.Operation) *co
 
 // byService reports whether an upgrade to a version is GKE's own: it is neither cancelled nor rolled back. One of which nothing tells who
 // began it counts as such if it leads to a newer version than the node pool has: Muster would keep that too.
-func (w wanted) byService(to pool.Version) bool {
+func (w desired) byService(to upgrade.Version) bool {
 	switch w.last.origin {
 	case byGKE:
 		return true
@@ -92,7 +92,7 @@ func (w wanted) byService(to pool.Version) bool {
 
 // kept returns the configuration with the wanted version where it has a newer one that an upgrade of GKE's own has brought: that is no
 // reason to replace a machine.
-func (w wanted) kept(c configuration) configuration {
+func (w desired) kept(c configuration) configuration {
 	if w.next.version.Known() && !w.reverts && c.version.Compare(w.next.version) > 0 && w.byService(c.version) {
 		c.version = w.next.version
 	}

@@ -40,7 +40,7 @@ func TestAutomaticUpgradeIsLeft(t *testing.T) {
 func (w *world) automaticUpgrade(seen bool) {
 	w.Helper()
 	p := newPlay(w, 3)
-	p.run(passesMost)
+	p.run(maxPasses)
 	if err := w.cloud.GKE.UpgradePool(clusterName+"/"+poolName, ""); err != nil {
 		w.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func (w *world) automaticUpgrade(seen bool) {
 			}
 			p.pass()
 		}
-		p.run(passesMost)
+		p.run(maxPasses)
 	})
 	if len(p.steps) > 0 || slices.ContainsFunc(sent, func(call string) bool {
 		return strings.HasSuffix(call, ".cancel") || strings.HasSuffix(call, ".rollback") || strings.HasSuffix(call, ".update")
@@ -82,7 +82,7 @@ func TestAutomaticUpgradeThatFails(t *testing.T) {
 					w.blueGreen()
 				}
 				p := newPlay(w, 3)
-				p.run(passesMost)
+				p.run(maxPasses)
 				if err := w.cloud.GKE.UpgradePool(clusterName+"/"+poolName, ""); err != nil {
 					w.Fatal(err)
 				}
@@ -93,7 +93,7 @@ func TestAutomaticUpgradeThatFails(t *testing.T) {
 				}
 				settle()
 				w.newcomer()
-				if steps := p.run(passesMost); steps != c.want {
+				if steps := p.run(maxPasses); steps != c.want {
 					w.Errorf("want the steps %q, got %q", c.want, steps)
 				}
 				if o := p.look(); fresh(o) != len(o.Instances) || len(o.Instances) != 3 {

@@ -63,7 +63,7 @@ func (r poolRead) templates() []string {
 	return names
 }
 
-// size returns the number of machines that the node pool keeps; while it is created and has no groups yet, that which was asked for. In a
+// size returns the number of machines that the node pool keeps; while it is created and has no groups yet, the requested number. In a
 // blue-green upgrade there are two groups in each zone: the green ones grow to the size of the blue ones, which go at its end; while it is
 // paused the size is that of the blue ones.
 func (r poolRead) size() int {

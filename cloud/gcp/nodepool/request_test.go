@@ -137,7 +137,7 @@ func TestDiffering(t *testing.T) {
 			}}}, nil, ""},
 	} {
 		var names []string
-		for _, p := range request.Parts.Differing(request.Wanted(&c.want, owner), reported(c.is), fields.Rolls, fields.InPlace, fields.Fixed) {
+		for _, p := range request.Parts.Differing(request.NodePool(&c.want, owner), reported(c.is), fields.Rolls, fields.InPlace, fields.Fixed) {
 			names = append(names, p.Name)
 		}
 		if got := strings.Join(names, " "); got != c.parts {
@@ -189,7 +189,7 @@ func TestRequest(t *testing.T) {
 				`"strategy":"BLUE_GREEN"}}`},
 	} {
 		is := reported(c.is)
-		want := request.Wanted(&c.want, owner)
+		want := request.NodePool(&c.want, owner)
 		differing := request.Parts.Differing(want, is, fields.Rolls, fields.InPlace)
 		if len(differing) == 0 {
 			t.Errorf("%s: want a difference", c.reason)
@@ -220,7 +220,7 @@ func TestAutoscaling(t *testing.T) {
 		{"the maximum stays", &gcpv1.NodePoolAutoScaling{MinCount: new(int32(2))},
 			&container.NodePoolAutoscaling{Enabled: true, MinNodeCount: 1, MaxNodeCount: 3}, `{"enabled":true,"maxNodeCount":3,"minNodeCount":2}`},
 	} {
-		want := request.Wanted(&requestSpec{Scaling: c.want}, owner)
+		want := request.NodePool(&requestSpec{Scaling: c.want}, owner)
 		body, err := json.Marshal(request.Autoscaling(want, &container.NodePool{Autoscaling: c.is}))
 		if err != nil || string(body) != c.body {
 			t.Errorf("%s: want %s, got %s and %v", c.reason, c.body, body, err)
@@ -228,10 +228,10 @@ func TestAutoscaling(t *testing.T) {
 	}
 }
 
-// TestWanted holds the node pool that is created from a specification in which everything is named.
-func TestWanted(t *testing.T) {
+// TestNodePool holds the node pool that is created from a specification in which everything is named.
+func TestNodePool(t *testing.T) {
 	t.Parallel()
-	want := request.Wanted(&requestSpec{
+	want := request.NodePool(&requestSpec{
 		InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)), DiskType: new(gcpv1.NodeDiskType("pd-ssd")), LocalSsdCount: new(int32(1)),
 		ImageType: new("COS_CONTAINERD"), MaxPodsPerNode: new(int64(64)), NodeLocations: []string{"us-central1-b", "us-central1-a"},
 		Spot: new(true), ConfidentialCompute: new(gcpv1.ConfidentialSEVSNP),
@@ -259,7 +259,7 @@ func TestWanted(t *testing.T) {
 // TestWithRolling holds that a step changes what it is to change and leaves the other parts whose change rolls as they are.
 func TestWithRolling(t *testing.T) {
 	t.Parallel()
-	want := request.Wanted(&requestSpec{ImageType: new("UBUNTU_CONTAINERD"), InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)),
+	want := request.NodePool(&requestSpec{ImageType: new("UBUNTU_CONTAINERD"), InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)),
 		LinuxNodeConfig: &gcpv1.LinuxNodeConfig{CgroupMode: new(int32(1))}}, owner)
 	is := reported(nil)
 	var steps []string

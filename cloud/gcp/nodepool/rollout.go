@@ -17,7 +17,7 @@ const allPercent = 100
 
 // rollout returns the replacement of nodes that runs, or that ended and left machines of another configuration. GKE keeps no record of one
 // that ended well.
-func (r *reader) rollout(want wanted) *pool.ProviderRollout {
+func (r *reader) rollout(want desired) *pool.ProviderRollout {
 	read := r.memory.read
 	target := want.target(read)
 	out := &pool.ProviderRollout{ID: want.last.operation.Token, Template: pool.Template{}, Percent: allPercent, Started: want.last.begun}
@@ -50,9 +50,9 @@ func (l lastOperation) ending(r *pool.ProviderRollout) *pool.ProviderRollout {
 	return r
 }
 
-// target returns the configuration that the rollout leads to: the one that Muster asked for, the green one, or that of the node pool, which
+// target returns the configuration that the rollout leads to: the one that Muster requested, the green one, or that of the node pool, which
 // shows everything of it but the version as soon as it begins. It is zero where nothing tells.
-func (w wanted) target(read poolRead) configuration {
+func (w desired) target(read poolRead) configuration {
 	out := w.launched
 	switch green := greenVersion(read.pool); {
 	case w.last.rolls():
@@ -77,7 +77,7 @@ func (w wanted) target(read poolRead) configuration {
 }
 
 // unlike returns the configurations of machines that are not that of the node pool.
-func (w wanted) unlike(read poolRead) []configuration {
+func (w desired) unlike(read poolRead) []configuration {
 	var out []configuration
 	launched := w.launched.template()
 	for _, m := range read.machines() {
@@ -90,7 +90,7 @@ func (w wanted) unlike(read poolRead) []configuration {
 
 // rolling reports whether GKE replaces nodes. It calls every update of a node pool an upgrade of nodes, so that one which Muster did not
 // begin is known by the machines. One that Muster began in place is none, whatever machines an earlier rollout has left.
-func (w wanted) rolling(read poolRead) bool {
+func (w desired) rolling(read poolRead) bool {
 	if w.status != statusReconciling {
 		return false
 	}
@@ -102,7 +102,7 @@ func (w wanted) rolling(read poolRead) bool {
 }
 
 // percent returns the share of machines that have a configuration.
-func (w wanted) percent(c configuration, read poolRead) int {
+func (w desired) percent(c configuration, read poolRead) int {
 	machines := read.machines()
 	if len(machines) == 0 {
 		return allPercent
@@ -123,7 +123,7 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
 }
 
 // moves reports whether the next step leads to another configuration.
-func (w wanted) moves() bool { return !w.next.template().Same(w.launched.template()) }
+func (w desired) moves() bool { return !w.next.template().Same(w.launched.template()) }
 
 // request returns the request that replaces machines.
-func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest {
+func (w desired) request(is *container.NodePool) *container.UpdateNodePoolRequest {
 	r := request.Request(w.changed, w.step, is)
 	if w.next.version != w.launched.version || len(w.changed) == 0 {
 		r.NodeVersion = w.next.version.String()
@@ -155,7 +155,7 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 
 // rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade. The machines of which
 // it is not known what they have are those that stay, and as the node pool is then.
-func (w *writer) rollBack(ctx context.Context, want wanted) error {
+func (w *writer) rollBack(ctx context.Context, want desired) error {
 	read := w.memory.read
 	w.memory.rememberMachines(want, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(want, m) }))
 	w.reader.forget()
@@ -170,7 +170,7 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 	if _, err := w.there(); err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -188,14 +188,14 @@ func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
 }
 
 // began remembers an operation, and what it leads to where it is a rollout; zero for none.
-func (w *writer) began(o *container.Operation, err error, want wanted) error {
+func (w *writer) began(o *container.Operation, err error, want desired) error {
 	if err = w.c.Refusal(err); err != nil {
 		return err
 	}
 	last := lastOperation{operation: operationOf(o, w.reader.path()), begun: w.now, origin: byMuster, from: want.launched, to: want.next}
 	last.inPlace = !last.rolls()
 	if want.resumes {
-		last.origin, last.leadsTo, last.originAsked = want.last.origin, want.last.leadsTo, want.last.originAsked
+		last.origin, last.leadsTo, last.originKnown = want.last.origin, want.last.leadsTo, want.last.originKnown
 	}
 	w.memory.began(last)
 	return nil

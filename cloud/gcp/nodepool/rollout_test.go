@@ -214,8 +214,8 @@ func TestCancelledRolloutIsResumed(t *testing.T) {
 	})
 }
 
-// TestFailedRolloutIsTold holds that a rollout that fails says why in GKE's words, and is resumed.
-func TestFailedRolloutIsTold(t *testing.T) {
+// TestFailedRolloutIsReported holds that a rollout that fails says why in GKE's words, and is resumed.
+func TestFailedRolloutIsReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(3)
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })

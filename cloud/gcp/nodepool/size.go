@@ -20,7 +20,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	}
 	read := w.memory.read
 	shown := groups.Size(read.groups)
-	if err := w.memory.asked.Check("node pool "+w.t.name, shown, w.now, visibleWithin); err != nil {
+	if err := w.memory.requestedSize.Check("node pool "+w.t.name, shown, w.now, visibleWithin); err != nil {
 		return err
 	}
 	if n := max(len(read.machines()), shown); s.Size < n {
@@ -30,7 +30,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 	if s.Size == shown {
 		return nil
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	w.memory.asked.Note(s.Size, w.now, nil)
+	w.memory.requestedSize.Note(s.Size, w.now, nil)
 	return nil
 }
 
@@ -92,8 +92,8 @@ const codeZones = "ZonesMissing"
 func (w *writer) sizeZones(ctx context.Context, each, zones int) error {
 	w.reader.forget()
 	o, err := w.nodePools().SetSize(w.reader.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
-	err = w.began(o, err, wanted{})
-	w.memory.asked.Note(each*zones, w.now, err)
+	err = w.began(o, err, desired{})
+	w.memory.requestedSize.Note(each*zones, w.now, err)
 	return err
 }
 
@@ -120,8 +120,8 @@ func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Instance {
 	out := map[int][]groups.Instance{}
 	for at, g := range m.read.groups {
 		for _, is := range g.Machines {
-			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.ID() || t.ID == is.Name })
-			if asked && is.State() != pool.Terminating {
+			targeted := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.ID() || t.ID == is.Name })
+			if targeted && is.State() != pool.Terminating {
 				out[at] = append(out[at], is)
 			}
 		}

@@ -47,7 +47,7 @@ func (w *writer) nodePools() *container.ProjectsLocationsClustersNodePoolsServic
 // createGroup creates the node pool, unless its name is taken. GKE takes one size for all zones: what does not divide by them is added once
 // the node pool exists.
 func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil {
 		return err
 	}
@@ -58,14 +58,14 @@ func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
 	if w.memory.read.pool != nil {
 		return nil // it is the pool's own: an earlier request has created it
 	}
-	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.Known() && want.asked.Compare(controlPlane) > 0 {
-		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + want.asked.String() +
+	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.Known() && want.kubernetes.Compare(controlPlane) > 0 {
+		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + want.kubernetes.String() +
 			" is above the control plane, which runs " + controlPlane.String()}
 	}
 	body := want.created(w.t.name, s.Size/zones(want.pool, cluster))
 	w.reader.forget()
 	o, err := w.nodePools().Create(w.reader.clusterPath(), &container.CreateNodePoolRequest{NodePool: body}).Context(ctx).Do()
-	err = w.began(o, err, wanted{})
+	err = w.began(o, err, desired{})
 	if session.Exists(err) {
 		return driverkit.Confirm(err, w.reader.readAgain(ctx), func() bool {
 			is := w.memory.read.pool
@@ -79,7 +79,7 @@ func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
 }
 
 // created returns the node pool as it is created, with a number of machines in each zone.
-func (w wanted) created(name string, inZone int) *container.NodePool {
+func (w desired) created(name string, inZone int) *container.NodePool {
 	out := *w.pool
 	out.Name, out.Version, out.InitialNodeCount = name, w.next.version.String(), int64(inZone)
 	out.ForceSendFields = []string{"InitialNodeCount"}
@@ -103,7 +103,7 @@ func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
 	if err != nil {
 		return err
 	}
-	want, err := w.reader.want()
+	want, err := w.reader.desired()
 	if err != nil || len(want.drift) == 0 {
 		return err
 	}
@@ -120,7 +120,7 @@ func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
 	default:
 		o, err = w.nodePools().Update(w.reader.path(), request.Request(changed, want.pool, is)).Context(ctx).Do()
 	}
-	return w.began(o, err, wanted{})
+	return w.began(o, err, desired{})
 }
 
 // adopt writes the owner labels to the node pool and changes nothing else.
@@ -137,7 +137,7 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	o, err := w.nodePools().Update(w.reader.path(), &container.UpdateNodePoolRequest{
 		Etag: is.Etag, ResourceLabels: &container.ResourceLabels{Labels: labels},
 	}).Context(ctx).Do()
-	return w.began(o, err, wanted{})
+	return w.began(o, err, desired{})
 }
 
 // deleteGroup deletes the node pool with its machines.
@@ -148,7 +148,7 @@ func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 	w.memory.made = w.now.Add(-visibleWithin)
 	w.reader.forget()
 	o, err := w.nodePools().Delete(w.reader.path()).Context(ctx).Do()
-	if err = w.began(o, err, wanted{}); session.Absent(err) {
+	if err = w.began(o, err, desired{}); session.Absent(err) {
 		return nil
 	}
 	return err

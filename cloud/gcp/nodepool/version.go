@@ -6,7 +6,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/fields"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // fieldVersion is the core object's field that names the version of Kubernetes.
@@ -17,13 +17,13 @@ const distribution = "gke"
 
 // versionOf parses a version as GKE has it (1.34.1-gke.1829001), with or without the leading v, a patch and a build; unknown for the empty
 // text, and beside an error.
-func versionOf(field, version string) (pool.Version, error) {
+func versionOf(field, version string) (upgrade.Version, error) {
 	if version == "" {
-		return pool.Version{}, nil
+		return upgrade.Version{}, nil
 	}
-	out, ok := pool.ParseVersion(version)
+	out, ok := upgrade.Parse(version)
 	if !ok || out.Distribution != "" && out.Distribution != distribution {
-		return pool.Version{}, cloud.Invalidf(field, "%q is no Kubernetes version of the form v1.34.1 or v1.34.1-gke.1829001", version)
+		return upgrade.Version{}, cloud.Invalidf(field, "%q is no Kubernetes version of the form v1.34.1 or v1.34.1-gke.1829001", version)
 	}
 	return out, nil
 }
@@ -33,16 +33,16 @@ func versionOf(field, version string) (pool.Version, error) {
 var image = regexp.MustCompile(`^gke-1(\d\d)(\d+)-gke(\d+)-`)
 
 // builtFor returns the version that an image was built for; unknown where its name does not tell.
-func builtFor(name string) pool.Version {
+func builtFor(name string) upgrade.Version {
 	found := image.FindStringSubmatch(name)
 	if found == nil {
-		return pool.Version{}
+		return upgrade.Version{}
 	}
 	return reported(fmt.Sprintf("1.%s.%s-gke.%s", found[1], found[2], found[3]))
 }
 
 // reported returns a version that GKE or the MachinePool tells; unknown where it is none.
-func reported(version string) pool.Version {
+func reported(version string) upgrade.Version {
 	out, _ := versionOf("", version)
 	return out
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
+func TestMain(m *testing.M) { testrun.Main(m, testrun.GarbageOfWorlds) }
 
 const (
 	endpoint    = "http://127.0.0.1:9"
@@ -50,9 +50,10 @@ func newCloud(on ...sim.Switch) (*gcp.Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: clusterName, Body: document.Object{
-		"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
-	}})
+	_, err = made.GKE.PutCluster(container.DesiredCluster{Project: project.DefaultID, Location: region, Name: clusterName,
+		Body: document.Object{
+			"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
+		}})
 	if err != nil {
 		return nil, fmt.Errorf("create a cluster: %w", err)
 	}

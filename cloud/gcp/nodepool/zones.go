@@ -10,7 +10,7 @@ import (
 
 // keepZones keeps zones of the node pool that the specification names no more until they have no machines: GKE deletes the machines of a
 // zone that is taken from a node pool, whatever runs on them. Muster removes them first, drained as any other.
-func (w *wanted) keepZones(read poolRead) {
+func (w *desired) keepZones(read poolRead) {
 	if len(w.pool.Locations) == 0 {
 		return
 	}
@@ -28,7 +28,7 @@ func (w *wanted) keepZones(read poolRead) {
 }
 
 // zoneRemoved returns why a machine goes whose zone the specification names no more; nil for any other.
-func (w *wanted) zoneRemoved(m groups.Instance) *pool.Cause {
+func (w *desired) zoneRemoved(m groups.Instance) *pool.Cause {
 	if !w.leaving[m.Zone] {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (w *wanted) zoneRemoved(m groups.Instance) *pool.Cause {
 }
 
 // staying returns the groups of zones that the specification names; all where it names none.
-func (w *wanted) staying(list []groups.Group) []groups.Group {
+func (w *desired) staying(list []groups.Group) []groups.Group {
 	if len(w.named) == 0 {
 		return list
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// EndpointVariable names the environment variable that puts another address in the place of all of Google's services.
+	// EndpointVariable names the environment variable with an address that replaces those of all Google services.
 	EndpointVariable = "MUSTER_GCP_ENDPOINT"
 	// ProjectVariable names the project of clusters that name none.
 	ProjectVariable = "GOOGLE_CLOUD_PROJECT"
-	// computePath is where Compute Engine's API begins at an address.
+	// computePath is the base path of Compute Engine's API.
 	computePath = "/compute/v1/"
 	// universe is the domain of Google's own services.
 	universe = "googleapis.com"
@@ -28,7 +28,7 @@ type Access struct {
 	Project string
 	// Credentials authorize the requests.
 	Credentials Credentials
-	// Compute and Container are addresses of Compute Engine and GKE in the place of Google's; empty for the default.
+	// Compute and Container replace the addresses of Compute Engine and GKE; empty for the default.
 	Compute, Container string
 }
 
@@ -58,7 +58,7 @@ func (c Credentials) name() string {
 	return c.Name
 }
 
-// project returns the ID of the project that is asked about.
+// project returns the ID of the session's project.
 func (a Access) project() (string, error) {
 	for _, id := range []string{a.Project, os.Getenv(ProjectVariable)} {
 		if id != "" {
@@ -137,8 +137,8 @@ func onLoopback(address string) bool {
 // decides it: what a cluster and its Secret name must not reach what else listens on the controller's machine.
 func (s *Sessions) simulated() bool { return onLoopback(s.options.Endpoint) }
 
-// plain reports whether requests to the address can be read on their way.
-func plain(address string) bool { return strings.HasPrefix(address, "http://") }
+// isPlainHTTP reports whether requests to the address can be read on their way.
+func isPlainHTTP(address string) bool { return strings.HasPrefix(address, "http://") }
 
 // hostOf returns the host of an address, with its port where it names one.
 func hostOf(address string) string {

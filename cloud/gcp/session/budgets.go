@@ -40,7 +40,7 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	case serviceLogin:
 		return nil
 	case "container":
-		return []wire.Budget{bucket("container/"+c.Account, "requests to GKE in project "+c.Account, gkeMinute)}
+		return []wire.Budget{bucket("container/"+c.Account, "requests to GKE in project "+c.Account, "container", gkeMinute)}
 	}
 	is := categoryOf(c.Operation)
 	where := "project " + c.Account
@@ -48,13 +48,13 @@ func budgetsOf(c wire.Call) []wire.Budget {
 		where += " and region " + c.Region
 	}
 	return []wire.Budget{bucket(strings.Join([]string{"compute", c.Account, c.Region, is.name}, "/"), fmt.Sprintf("%s in %s", is.calls, where),
-		is.minute)}
+		"compute "+is.calls, is.minute)}
 }
 
 // bucket is a bucket for so many requests a minute. Projects may have other quotas than the default: it gives way where Google refuses.
-func bucket(key, name string, minute int) wire.Budget {
+func bucket(key, name, label string, minute int) wire.Budget {
 	burst := minute / burstShare
-	return wire.Budget{Key: key, Name: name, Burst: burst, PerSecond: float64(minute-burst) / 60, Adaptive: true}
+	return wire.Budget{Key: key, Name: name, Label: label, Burst: burst, PerSecond: float64(minute-burst) / 60, Adaptive: true}
 }
 
 // categoryOf returns the category of an operation.

@@ -63,7 +63,8 @@ func ofToken(e *cloud.Error, err *tokenError, now time.Time) {
 		return
 	}
 	is := readToken(reply.Body)
-	table.Token(e, refusal.Said{Code: is.Error, Message: is.Description, Status: reply.Response.StatusCode}, reply.Response.Header, now)
+	table.Token(e, refusal.ServiceError{Code: is.Error, Message: is.Description, Status: reply.Response.StatusCode},
+		reply.Response.Header, now)
 }
 
 // ofReply takes over what a service has answered, and returns what it is about.
@@ -81,9 +82,9 @@ func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target stri
 	return is.Target
 }
 
-// classify sorts what was said, and the status that it was said with, into a kind.
-func (s said) classify(e *cloud.Error, status int) {
-	table.Describe(e, refusal.Said{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
+// classify sets e to the kind of the error, which depends on its code, its message and the HTTP status.
+func (s serviceError) classify(e *cloud.Error, status int) {
+	table.Describe(e, refusal.ServiceError{Kind: kindOf(s, status), Code: s.Code, Message: s.Message, Status: status})
 }
 
 // table holds the codes and texts of Google's refusals: its codes are reasons of replies, the codes of operations and of attempts to create
@@ -130,8 +131,8 @@ var table = refusal.New(refusal.Table{
 // normal is a code without case and underscores: what is resourceNotReady in a reply is RESOURCE_NOT_READY in an operation.
 func normal(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", "")) }
 
-// kindOf is the kind of what was said: by the code, else by the status.
-func kindOf(s said, status int) cloud.ErrorKind {
+// kindOf returns the kind of an error by its code, or else by the HTTP status.
+func kindOf(s serviceError, status int) cloud.ErrorKind {
 	switch status {
 	case http.StatusTooManyRequests:
 		return cloud.Throttled

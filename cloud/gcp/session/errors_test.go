@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestSaidOfOperations(t *testing.T) {
+func TestErrorOf(t *testing.T) {
 	t.Parallel()
 	op := &compute.Operation{Error: &compute.OperationError{Errors: []*compute.OperationErrorErrors{{
 		Code: "QUOTA_EXCEEDED", Message: "Quota 'SSD_TOTAL_GB' exceeded. Limit: 500.0 in region europe-west1. See https://cloud.google.com/x " +

@@ -9,10 +9,10 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// said is the error that Google reports in a reply, of an operation, or of one instance.
-type said struct{ Code, Message, Target string }
+// serviceError is the error that Google reports in a reply, of an operation, or of one instance.
+type serviceError struct{ Code, Message, Target string }
 
-// reply is the body of a refusal.
+// reply is the body of an error reply.
 type reply struct {
 	Error struct {
 		Message string `json:"message"`
@@ -32,13 +32,13 @@ type reply struct {
 	} `json:"error"`
 }
 
-// readReply reads the body of a refusal: {"error":{...}}.
-func readReply(body []byte) said {
+// readReply decodes the body of an error reply: {"error":{...}}.
+func readReply(body []byte) serviceError {
 	var is reply
 	if json.Unmarshal(body, &is) != nil {
-		return said{}
+		return serviceError{}
 	}
-	out := said{Code: is.Error.Status, Message: is.Error.Message}
+	out := serviceError{Code: is.Error.Status, Message: is.Error.Message}
 	if len(is.Error.Errors) > 0 {
 		first := is.Error.Errors[0]
 		// GKE writes the canonical code in both places, in two spellings: the one of the documentation is kept.
@@ -93,13 +93,13 @@ func Failed(op *compute.Operation) *cloud.Error {
 		return nil
 	}
 	first := op.Error.Errors[0]
-	return Said(first.Code, first.Message)
+	return ErrorOf(first.Code, first.Message)
 }
 
-// Said returns a failure that Google reports outside of a reply as an error: of an operation, or of the last attempt to create an instance.
-func Said(code, message string) *cloud.Error {
+// ErrorOf converts a failure that Google reports outside of a reply: of an operation, or of the last attempt to create an instance.
+func ErrorOf(code, message string) *cloud.Error {
 	e := &cloud.Error{Kind: cloud.Unavailable}
-	said{Code: code, Message: message}.classify(e, 0)
+	serviceError{Code: code, Message: message}.classify(e, 0)
 	return e
 }
 

@@ -25,7 +25,7 @@ type Manager struct {
 // keyOf is the key of a manager in the sweeps.
 func keyOf(location, name string) string { return location + "/" + name }
 
-// Place is where a manager is: its zone or region, and its name.
+// Place identifies a manager: its zone or region, and its name.
 type Place struct{ Location, Name string }
 
 // Manager returns the manager of a zone or region, and when it was read. maxAge is as in cloud.Target.

@@ -20,7 +20,7 @@ type Outcome struct {
 const done = "DONE"
 
 // Poll looks once at an operation of the project by its link, and waits for nothing. The link may have been changed by any client that may
-// write the object that remembers it: of another project nothing is asked.
+// write the object that remembers it: another project is never called.
 func (s *Session) Poll(ctx context.Context, link string) (Outcome, error) {
 	at := ParseResource(link).In(s.Project)
 	if at.Collection != "operations" || at.Project != s.Project {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// pagesMost bounds the requests for one list.
-	pagesMost = 200
+	// maxPages bounds the requests for one list.
+	maxPages = 200
 	// pageSize is the most that Compute Engine puts into a page.
 	pageSize = 500
 )
@@ -18,7 +18,7 @@ const (
 func (s *Session) Listed(ctx context.Context, page func(ctx context.Context,
 	token string) (next string, err error)) (pages int, err error) {
 	token := ""
-	err = wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (more bool, err error) {
+	err = wire.ReadPages(ctx, maxPages, func(ctx context.Context) (more bool, err error) {
 		if token, err = page(ctx, token); err != nil {
 			return false, s.Refusal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Resource holds the parts of the URL of a resource. Google answers with full URLs of the API's version that was asked, and takes paths:
+// Resource holds the parts of the URL of a resource. Google returns full URLs with the API version of the request, and accepts paths:
 // two texts name one resource if their Resources are equal.
 type Resource struct {
 	// Project is empty where the text names none.

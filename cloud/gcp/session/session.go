@@ -28,11 +28,11 @@ type Options struct {
 	Endpoint string
 	// Tokens gives the tokens of credentials, for tests. Default: by the document's type.
 	Tokens func(Credentials) (oauth2.TokenSource, error)
-	// Base sends the requests in the place of the standard library's transport, for tests and recordings.
+	// Base sends the requests instead of the standard library's transport, for tests and recordings.
 	Base http.RoundTripper
-	// Hook is told about every request.
+	// Hook observes every request.
 	Hook wire.Hook
-	// Around is told about the beginning of every request too.
+	// Around observes the start of every request as well.
 	Around wire.Around
 	// Timeout of one request. Default: wire.DefaultTimeout.
 	Timeout time.Duration
@@ -74,7 +74,7 @@ type Sessions struct {
 	tokens map[string]*tokens
 }
 
-// place is where a session asks: the services' addresses, a project, and the credentials' name.
+// place identifies the target of a session: the services' addresses, a project, and the credentials' name.
 type place struct {
 	bases         bases
 	project, name string

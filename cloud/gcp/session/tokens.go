@@ -38,7 +38,7 @@ type tokens struct {
 	// hash is that of the credentials.
 	hash string
 	make func() (oauth2.TokenSource, error)
-	// quota is the project whose quota requests count against; empty for the one that is asked about.
+	// quota is the project whose quota requests count against; empty for the session's project.
 	quota string
 
 	mu   sync.Mutex
@@ -94,7 +94,7 @@ func (e *tokenError) Unwrap() error { return e.err }
 // tokensOf returns the tokens of credentials, which all projects share. Credentials that were rotated replace those of their name. The lock
 // is held.
 func (s *Sessions) tokensOf(where bases, c Credentials) *tokens {
-	inClear := plain(where.compute) || plain(where.container)
+	inClear := isPlainHTTP(where.compute) || isPlainHTTP(where.container)
 	key := fmt.Sprint(inClear) + "\n" + c.Name
 	if found, ok := s.tokens[key]; ok && found.hash == c.JSON.Hash() {
 		return found
@@ -238,7 +238,8 @@ func ofGoogle(address string) bool {
 	return err == nil && at.Scheme == "https" && (at.Hostname() == universe || strings.HasSuffix(at.Hostname(), "."+universe))
 }
 
-// stated says in clear who asks, for addresses where anybody could read a token.
+// stated is a credential for addresses with plain HTTP, where any listener could read a token: it sends the name of the credentials in
+// clear.
 type stated struct {
 	name string
 	now  func() time.Time

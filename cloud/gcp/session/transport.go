@@ -21,8 +21,8 @@ const (
 	headerCall = "X-Muster-Call"
 	// headerQuota names the project whose quota a request counts against.
 	headerQuota = "X-Goog-User-Project"
-	// bodyMost bounds how much of a refusal is read.
-	bodyMost = 1 << 20
+	// maxBody bounds how much of a refusal is read.
+	maxBody = 1 << 20
 )
 
 // sender hands the requests of one session to the transport, each with its name and a token.
@@ -59,7 +59,7 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 		s.tokens.refused()
 	case http.StatusForbidden:
 		if throttles(reply) {
-			s.to.Throttled(call, sent)
+			s.to.Throttled(call, reply.StatusCode, sent)
 		}
 	}
 	reply.Header.Set(headerCall, call.String())
@@ -89,7 +89,7 @@ func (s *sender) send(req *http.Request, call wire.Call) (*http.Response, error)
 
 // throttles reports whether a refusal is one of too many requests, which Compute Engine answers with the status of a missing permission.
 func throttles(reply *http.Response) bool {
-	body, err := io.ReadAll(io.LimitReader(reply.Body, bodyMost))
+	body, err := io.ReadAll(io.LimitReader(reply.Body, maxBody))
 	_ = reply.Body.Close()
 	reply.Body = io.NopCloser(bytes.NewReader(body))
 	if err != nil {
@@ -163,7 +163,7 @@ func collectionName(scope, collection string) string {
 	return collection
 }
 
-// isRead reports whether an operation changes nothing, although it is asked for with POST.
+// isRead reports whether an operation changes nothing, although it is a POST.
 func isRead(operation string) bool {
 	_, verb, _ := strings.Cut(operation, ".")
 	return strings.HasPrefix(verb, "get") || strings.HasPrefix(verb, "list")

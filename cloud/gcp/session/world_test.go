@@ -18,7 +18,7 @@ const (
 	group    = endpoint + "/compute/v1/projects/" + project + "/zones/us-central1-a/instanceGroupManagers/c1-mp"
 )
 
-// answer is what a request gets.
+// answer is the reply to a request.
 type answer struct {
 	status int
 	header map[string]string
@@ -39,19 +39,19 @@ type script struct {
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	asked := r.Method + " " + r.URL.String()
+	request := r.Method + " " + r.URL.String()
 	s.calls = append(s.calls, wire.CallFrom(r.Context()).String())
 	s.by = append(s.by, r.Header.Get("Authorization"))
 	s.quota = append(s.quota, r.Header.Get(headerQuota))
 	best := ""
 	for key := range s.answers {
-		if strings.HasPrefix(asked, key) && len(key) >= len(best) {
+		if strings.HasPrefix(request, key) && len(key) >= len(best) {
 			best = key
 		}
 	}
 	a, ok := s.answers[best]
 	if !ok {
-		a = answer{status: http.StatusNotImplemented, body: `{"error":{"status":"NotScripted","message":"` + asked + `"}}`}
+		a = answer{status: http.StatusNotImplemented, body: `{"error":{"status":"NotScripted","message":"` + request + `"}}`}
 	}
 	if a.err != nil {
 		return nil, a.err

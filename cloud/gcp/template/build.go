@@ -9,6 +9,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -42,7 +43,7 @@ type Template struct {
 	// Name of the template. It follows from its owner, its content and its bootstrap data.
 	Name       string
 	Properties *compute.InstanceProperties
-	parts      Parts
+	parts      fields.Description
 	family     string
 	sized      bool
 }
@@ -65,8 +66,8 @@ func (s Source) Build() (Template, error) {
 		ServiceAccounts: []*compute.ServiceAccount{s.account()}, Scheduling: s.scheduling(), GuestAccelerators: s.accelerators(),
 		ShieldedInstanceConfig: s.shielded(), ConfidentialInstanceConfig: s.confidential(), ResourceManagerTags: s.managerTags(),
 	}
-	t.parts = PartsOf(t.Properties, s.Project)
-	t.Content = s.Bootstrap.Content(t.parts.content())
+	t.parts = Rows.Describe(document{t.Properties, s.Project})
+	t.Content = s.Bootstrap.Content(contentOf(t.parts))
 	t.Data = s.Bootstrap.Hash()
 	t.Name = Name(s.Group, s.Owner, t.Template)
 	t.label(s)

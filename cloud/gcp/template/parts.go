@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -19,86 +20,65 @@ const (
 	contentDigits = 16
 )
 
-// Parts are the values that machines get from a template, by their fields of the specification, in a form that what is sent and what
-// Compute Engine answers have in common. Labels and bootstrap data are not among them.
-type Parts map[string]string
-
 const partImage, partRootSize = "image", "rootDeviceSize"
 
-// PartsOf reads the properties of a template of a project.
-func PartsOf(p *compute.InstanceProperties, project string) Parts {
-	out := Parts{
-		"instanceType":          session.LastName(p.MachineType),
-		"ipForwarding":          written(p.CanIpForward),
-		"serviceAccounts":       written(p.ServiceAccounts),
-		"additionalMetadata":    written(metadataOf(p)),
-		"guestAccelerators":     written(acceleratorsOf(p)),
-		"confidentialCompute":   written(p.ConfidentialInstanceConfig),
-		"additionalNetworkTags": written(tagsOf(p)),
-	}
-	if p.ShieldedInstanceConfig != nil {
-		is := p.ShieldedInstanceConfig
-		out["shieldedInstanceConfig"] = written([]bool{is.EnableSecureBoot, is.EnableVtpm, is.EnableIntegrityMonitoring})
-	}
-	if len(p.ResourceManagerTags) > 0 {
-		out["resourceManagerTags"] = written(p.ResourceManagerTags)
-	}
-	out.addScheduling(p.Scheduling)
-	out.addDisks(p.Disks, project)
-	out.addNetwork(p.NetworkInterfaces, project)
-	return out
+// disk is a disk of a machine.
+type disk struct {
+	Type, Key, Account, Kind string
+	Size                     int64
+	image                    string
 }
 
-func (p Parts) addScheduling(s *compute.Scheduling) {
-	if s == nil {
-		s = &compute.Scheduling{}
+// diskOf reads a disk.
+func diskOf(d *compute.AttachedDisk) disk {
+	in := d.InitializeParams
+	if in == nil {
+		in = &compute.AttachedDiskInitializeParams{}
 	}
-	model, maintenance := s.ProvisioningModel, s.OnHostMaintenance
-	if s.Preemptible && model != "SPOT" {
-		model = "PREEMPTIBLE"
+	is := disk{Type: cmp.Or(session.LastName(in.DiskType), "pd-standard"), Size: cmp.Or(in.DiskSizeGb, d.DiskSizeGb), Kind: d.Type,
+		image: in.SourceImage}
+	if is.Kind == "PERSISTENT" {
+		is.Kind = ""
 	}
-	if model == "" {
-		model = "STANDARD"
+	if d.DiskEncryptionKey != nil {
+		is.Key, is.Account = keyOf(d.DiskEncryptionKey.KmsKeyName), d.DiskEncryptionKey.KmsKeyServiceAccount
 	}
-	if maintenance == "" {
-		maintenance = migrate
-	}
-	p["provisioningModel"], p["onHostMaintenance"] = model, maintenance
+	return is
 }
 
-// addDisks reads the boot disk and the others.
-func (p Parts) addDisks(disks []*compute.AttachedDisk, project string) {
-	type disk struct {
-		Type, Key, Account, Kind string
-		Size                     int64
+// ofBoot returns a value of the boot disk; nil where there is none.
+func ofBoot(value func(document, disk) any) func(document) any {
+	return func(d document) any {
+		var out any
+		for _, is := range d.Disks {
+			if is.Boot {
+				out = value(d, diskOf(is))
+			}
+		}
+		return out
 	}
+}
+
+// additionalDisks returns the disks beside the boot disk.
+func additionalDisks(d document) any {
 	var others []disk
-	for _, d := range disks {
-		in := d.InitializeParams
-		if in == nil {
-			in = &compute.AttachedDiskInitializeParams{}
+	for _, is := range d.Disks {
+		if !is.Boot {
+			others = append(others, diskOf(is))
 		}
-		is := disk{Type: session.LastName(in.DiskType), Size: in.DiskSizeGb, Kind: d.Type}
-		if is.Kind == "PERSISTENT" {
-			is.Kind = ""
-		}
-		if is.Size == 0 {
-			is.Size = d.DiskSizeGb
-		}
-		if is.Type == "" {
-			is.Type = "pd-standard"
-		}
-		if d.DiskEncryptionKey != nil {
-			is.Key, is.Account = keyOf(d.DiskEncryptionKey.KmsKeyName), d.DiskEncryptionKey.KmsKeyServiceAccount
-		}
-		if !d.Boot {
-			others = append(others, is)
-			continue
-		}
-		p[partImage] = imagePath(in.SourceImage, project)
-		p["rootDeviceType"], p[partRootSize], p["rootDiskEncryptionKey"] = is.Type, written(is.Size), written([]string{is.Key, is.Account})
 	}
-	p["additionalDisks"] = written(others)
+	return written(others)
+}
+
+func provisioningModel(d document) any {
+	switch s := d.Scheduling; {
+	case s == nil:
+		return "STANDARD"
+	case s.Preemptible && s.ProvisioningModel != "SPOT":
+		return "PREEMPTIBLE"
+	default:
+		return cmp.Or(s.ProvisioningModel, "STANDARD")
+	}
 }
 
 // keyOf returns the name of a key without the version that Compute Engine adds.
@@ -118,21 +98,33 @@ func imagePath(text, project string) string {
 	return text
 }
 
-func (p Parts) addNetwork(interfaces []*compute.NetworkInterface, project string) {
-	type network struct{ Network, Subnetwork string }
-	networks, public := []network{}, false
-	ranges := []compute.AliasIpRange{}
-	for _, n := range interfaces {
-		is := network{Subnetwork: session.ParseResource(n.Subnetwork).In(project).Path()}
+// network is the network of an interface; its subnetwork alone where it has one.
+type network struct{ Network, Subnetwork string }
+
+func (d document) networks() []network {
+	out := []network{}
+	for _, n := range d.NetworkInterfaces {
+		is := network{Subnetwork: session.ParseResource(n.Subnetwork).In(d.project).Path()}
 		if is.Subnetwork == "" {
-			is.Network = session.ParseResource(n.Network).In(project).Path()
+			is.Network = session.ParseResource(n.Network).In(d.project).Path()
 		}
-		networks, public = append(networks, is), public || len(n.AccessConfigs) > 0
+		out = append(out, is)
+	}
+	return out
+}
+
+func (d document) public() bool {
+	return slices.ContainsFunc(d.NetworkInterfaces, func(n *compute.NetworkInterface) bool { return len(n.AccessConfigs) > 0 })
+}
+
+func (d document) aliasRanges() []compute.AliasIpRange {
+	out := []compute.AliasIpRange{}
+	for _, n := range d.NetworkInterfaces {
 		for _, r := range n.AliasIpRanges {
-			ranges = append(ranges, compute.AliasIpRange{IpCidrRange: r.IpCidrRange, SubnetworkRangeName: r.SubnetworkRangeName})
+			out = append(out, compute.AliasIpRange{IpCidrRange: r.IpCidrRange, SubnetworkRangeName: r.SubnetworkRangeName})
 		}
 	}
-	p["subnet"], p["publicIP"], p["aliasIPRanges"] = written(networks), written(public), written(ranges)
+	return out
 }
 
 func metadataOf(p *compute.InstanceProperties) map[string]string {
@@ -171,15 +163,17 @@ func written(v any) string {
 	return string(text)
 }
 
-// content is the hash of the parts.
-func (p Parts) content() string { return version + cloud.Digest([]byte(written(p)), contentDigits) }
+// contentOf is the hash of what machines get from a template. Labels and bootstrap data are not among it.
+func contentOf(parts fields.Description) string {
+	return version + cloud.Digest([]byte(written(parts)), contentDigits)
+}
 
 // Existing is an instance template that exists.
 type Existing struct {
 	pool.Template
 	// Labels are those of its properties.
 	Labels map[string]string
-	parts  Parts
+	parts  fields.Description
 }
 
 // Read reads a template of a project. Content and data of one that Muster made are those that its labels name.
@@ -188,7 +182,7 @@ func Read(is *compute.InstanceTemplate, project string) Existing {
 	if is.Properties == nil {
 		return out
 	}
-	out.Labels, out.parts = is.Properties.Labels, PartsOf(is.Properties, project)
+	out.Labels, out.parts = is.Properties.Labels, Rows.Describe(document{is.Properties, project})
 	out.Content, out.Data = strings.Replace(out.Labels[LabelContent], "-", ":", 1), out.Labels[LabelData]
 	return out
 }
@@ -201,7 +195,7 @@ func (e Existing) Known() bool { return e.parts != nil }
 func (e Existing) Against(want Template) pool.Template {
 	out := e.Template
 	if out.Content == "" && e.parts != nil {
-		if out.Content = e.parts.content(); want.Content != "" && len(e.differing(want)) == 0 {
+		if out.Content = contentOf(e.parts); want.Content != "" && len(e.differing(want)) == 0 {
 			out.Content = want.Content
 		}
 	}
@@ -213,17 +207,17 @@ func (e Existing) Differs(want Template) []string {
 	if want.parts == nil || e.parts == nil {
 		return nil
 	}
-	fields := driverkit.FieldsOf(e.differing(want), func(name string) string { return "spec." + name })
+	paths := Rows.SpecsOf(e.differing(want))
 	if cloud.OtherBootstrap(e.Content, want.Content) {
-		fields = append(fields, "spec.template.spec.bootstrap")
+		paths = append(paths, "spec.template.spec.bootstrap")
 	}
-	return fields
+	return paths
 }
 
 // differing names the parts that differ. A family stands for the image that was found by it, and a boot disk without a size for one of the
 // default size.
 func (e Existing) differing(want Template) []string {
-	return slices.DeleteFunc(driverkit.Changed(e.parts, want.parts, func(a, b string) bool { return a == b }), func(name string) bool {
+	return slices.DeleteFunc(Rows.Changed(want.parts, e.parts, fields.Rolls), func(name string) bool {
 		switch name {
 		case partImage:
 			return want.family != "" && e.parts[name] == want.family

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// defaultPods is how many pods a kubelet runs by default.
+	// defaultPods is the default limit of pods of a kubelet.
 	defaultPods = 110
-	// placementMost is how many nodes a placement group holds (Pool.placement_group_id of the specification).
-	placementMost = 20
+	// maxPlacement is the maximum number of nodes in a placement group (Pool.placement_group_id of the specification).
+	maxPlacement = 20
 )
 
 func (r *reader) resolver() *cache.Resolver {
@@ -57,7 +57,7 @@ func (t target) pods() int {
 	return defaultPods
 }
 
-// nodeType is what a look-up keeps of a type of Instances.
+// nodeType holds the properties of an Instance type that a look-up stores.
 type nodeType struct {
 	CPUs      int    `json:"cpus"`
 	MemoryMiB int    `json:"memoryMiB"`
@@ -99,9 +99,9 @@ func (r *reader) nodeType(ctx context.Context, look *cache.Resolver) (is nodeTyp
 // mayHave returns an error if the pool may not have so many nodes: a placement group or the control plane holds fewer. Where the limit of
 // the control plane can't be looked up, Kapsule checks it.
 func (r *reader) mayHave(ctx context.Context, size int) error {
-	if r.t.spec.PlacementGroupID != "" && size > placementMost {
+	if r.t.spec.PlacementGroupID != "" && size > maxPlacement {
 		return tooMany("the pool would have %d nodes, and a placement group holds %d: ask for fewer, or remove spec.placementGroupID in another "+
-			"pool", size, placementMost)
+			"pool", size, maxPlacement)
 	}
 	all := size
 	for _, p := range r.memory.read.Pools {

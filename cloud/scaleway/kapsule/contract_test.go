@@ -12,19 +12,19 @@ import (
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/evidence"
 	"github.com/muster-project/muster/sim/scaleway"
-	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/specs"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestLongContractCanFail(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunMistakes(t)
 }
 
 func TestLongContractWithEachSwitch(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	suite().RunEachSwitch(t)
 }
 
@@ -48,7 +48,7 @@ func suite() cloudtest.Suite[source] {
 		Broken: map[string]func(source) source{
 			"spec.nodeType": with(func(s *spec) { s.NodeType = "NOPE-XXS" }),
 		},
-		AskedTag: "stage", Spelling: kapsule.Spelling,
+		UserTag: "stage", Spelling: kapsule.Spelling,
 		Many: 110, ManyInPage: 10, SteadyReads: 3,
 		Primary: []string{"ListClusters", "ListPools", "ListNodes"}, Secondary: []string{"ListServersTypes", "ListClusterTypes"},
 		Name: func(o cloud.Owner) string {

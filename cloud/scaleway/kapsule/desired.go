@@ -9,13 +9,14 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/fields"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // desired is the pool that the specification asks for, compared with the one that exists.
 type desired struct {
 	// doc is the pool after the next step, is the one that exists.
 	doc, is doc
-	path    pool.UpgradePath
+	path    upgrade.Path
 	// next and launched are the versions of new nodes after the next step and now.
 	next, launched pool.Template
 	// ahead is true if the pool has a newer version than the specification asks for, passed if the control plane has: the pool can't have
@@ -33,12 +34,12 @@ func (d desired) upgrades() bool { return d.launched.Content != "" && !d.next.Sa
 func (r *reader) desire() (desired, error) {
 	read := r.memory.read
 	want := desired{doc: r.t.desired()}
-	asked, valid := pool.ParseVersion(r.t.KubernetesVersion)
+	requested, valid := upgrade.Parse(r.t.KubernetesVersion)
 	if r.t.KubernetesVersion != "" && !valid {
 		want.compare(read)
 		return want, cloud.Invalidf(fields.Version, "%q is no Kubernetes version of the form v1.36.3", r.t.KubernetesVersion)
 	}
-	want.doc[memberVersion] = fields.Text(want.step(read, asked))
+	want.doc[memberVersion] = fields.Text(want.step(read, requested))
 	want.doc.keepSize(read.pool)
 	want.compare(read)
 	return want, nil
@@ -57,21 +58,21 @@ func (d doc) keepSize(is *k8s.Pool) {
 
 // step returns the version of the pool after the next step. Kapsule gives pools the version of their control plane and no other: a new pool
 // has it, and an upgrade leads to it.
-func (d *desired) step(read poolRead, asked pool.Version) string {
+func (d *desired) step(read poolRead, requested upgrade.Version) string {
 	current, controlPlane := read.version(), read.controlPlane()
 	switch {
 	case read.pool == nil && !controlPlane.Known():
-		return asked.String()
+		return requested.String()
 	case read.pool == nil:
 		return read.Doc.Version
 	}
-	d.ahead = asked.Known() && current.Known() && asked.Compare(current) < 0
-	up := pool.UpgradeOf(current, asked, controlPlane)
+	d.ahead = requested.Known() && current.Known() && requested.Compare(current) < 0
+	up := upgrade.Of(current, requested, controlPlane)
 	d.path = up.Path
 	if up.Next == current {
 		return read.pool.Version
 	}
-	if controlPlane.Compare(asked) > 0 {
+	if controlPlane.Compare(requested) > 0 {
 		d.passed = true
 		return read.pool.Version
 	}
@@ -100,7 +101,7 @@ func (d *desired) templateFor(read poolRead, n node) pool.Template {
 }
 
 const (
-	// algorithm and contentLength are those of contents. A new algorithm is added beside this one, never in its place.
+	// algorithm and contentLength are those of contents. A new algorithm is added to this one and never replaces it.
 	algorithm     = "v1"
 	contentLength = 16
 	refPrefix     = "kapsule:"

@@ -41,7 +41,7 @@ const (
 
 const bytesPerGB = 1_000_000_000
 
-// ours tells that all entries of a list or map are Muster's. The operator's consent to an adoption is not.
+// ours marks all entries of a list or map as Muster's. The operator's consent to an adoption is not.
 var (
 	ours    = fields.ServiceOwned{None: true}
 	consent = fields.ServiceOwned{Prefixes: []string{tagDomain + "adopt-by" + between}}

@@ -36,8 +36,8 @@ func (p *problems) add(reason, words string) {
 	p.list = append(p.list, cause)
 }
 
-// statusIssues are what keeps nodes from coming, in Kapsule's words where it has any. Neither a warning nor a lock keeps the pool from
-// being observed.
+// statusIssues returns the reasons why nodes are not created, with Kapsule's messages if it reports any. Neither a warning nor a lock
+// prevents the observation of the pool.
 func (r poolRead) statusIssues() []pool.Cause {
 	p := &problems{zone: string(r.pool.Zone), told: map[string]bool{}}
 	words := textOr(r.pool.ErrorMessage, "")
@@ -81,22 +81,22 @@ func textOr(text *string, otherwise string) string {
 // versionIssues are those of the version: what it waits for, and why it can't be had.
 func (d *desired) versionIssues(t target, read poolRead) []pool.Cause {
 	reason, message := "", ""
-	switch runs, field, asked := read.pool.Version, rows.SpecOf(memberVersion), t.KubernetesVersion; {
+	switch runs, field, requested := read.pool.Version, rows.SpecOf(memberVersion), t.KubernetesVersion; {
 	case d.path.WaitsForControlPlane:
 		reason, message = pool.ControlPlaneUpgradePending, "nodes run "+d.path.String()
 	case d.ahead:
 		reason, message = "NewerVersion", fmt.Sprintf("the pool runs Kubernetes %s, %s asks for %s: Kapsule takes no pool back, and the newer "+
-			"version is kept", runs, field, asked)
+			"version is kept", runs, field, requested)
 	case d.passed:
 		reason, message = "VersionPassed", fmt.Sprintf("the pool runs Kubernetes %s, %s asks for %s, and the control plane runs %s: Kapsule "+
-			"upgrades pools to the version of the control plane alone. Ask for that version", runs, field, asked, read.Doc.Version)
+			"upgrades pools to the version of the control plane alone. Ask for that version", runs, field, requested, read.Doc.Version)
 	default:
 		return nil
 	}
 	return []pool.Cause{{Reason: reason, Message: message}}
 }
 
-// caveats are what a user should know of the next upgrade.
+// caveats returns the warnings about the next upgrade.
 func (d *desired) caveats(t target, is *k8s.Pool) []pool.Cause {
 	add, _ := t.spec.Upgrade()
 	switch {

@@ -304,17 +304,17 @@ func TestMaximumBelowSize(t *testing.T) {
 			}
 			inWorld(t, scaleway.Options{Switches: on}, func(w *world) {
 				w.create(4)
-				bounds := func(most int32) func(*spec) {
+				bounds := func(maxSize int32) func(*spec) {
 					return func(s *spec) {
-						s.Scaling = &scalewayv1.Scaling{Autoscaling: new(true), MinSize: new(int32(1)), MaxSize: new(most)}
+						s.Scaling = &scalewayv1.Scaling{Autoscaling: new(true), MinSize: new(int32(1)), MaxSize: new(maxSize)}
 					}
 				}
-				for _, most := range []int32{3, 2} {
-					w.change(bounds(most))
+				for _, maxSize := range []int32{3, 2} {
+					w.change(bounds(maxSize))
 					w.observe()
 					w.start(domain.Step{Kind: domain.UpdateGroup})
 					if o := w.observe(); o.Group.Size != 4 || len(o.Instances) != 4 || o.Group.Max != 4 || len(o.Group.Drift) > 0 {
-						t.Errorf("maximum %d: want all 4 nodes kept, got %+v, %+v", most, o.Group, o.Instances)
+						t.Errorf("maximum %d: want all 4 nodes kept, got %+v, %+v", maxSize, o.Group, o.Instances)
 					}
 				}
 				w.byHand(sim.Autoscale, sim.Resource{Name: "pool", Size: 2})

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/scaleway/session"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // visibleWithin bounds the time by which a read is behind a write.
@@ -113,8 +114,8 @@ func (r *reader) readCluster(ctx context.Context, maxAge time.Duration) (poolRea
 
 // depends reports whether the version of the control plane decides what is wanted: for a pool to create, or to upgrade to a version.
 func (r poolRead) depends(version string) bool {
-	asked, _ := pool.ParseVersion(version)
-	return r.Doc != nil && (r.pool == nil || asked.Known() && asked.Compare(r.version()) > 0)
+	requested, _ := upgrade.Parse(version)
+	return r.Doc != nil && (r.pool == nil || requested.Known() && requested.Compare(r.version()) > 0)
 }
 
 // readDocument sets the cluster itself, no older than maxAge. It returns a conflict if another cluster has the name by now.
@@ -191,24 +192,24 @@ func (r poolRead) ours(t *time.Time) time.Time {
 }
 
 // version returns the version of the pool; unknown without one.
-func (r poolRead) version() pool.Version {
+func (r poolRead) version() upgrade.Version {
 	if r.pool == nil {
-		return pool.Version{}
+		return upgrade.Version{}
 	}
 	return versionOf(r.pool.Version)
 }
 
 // controlPlane returns the version of the control plane; unknown without a cluster.
-func (r poolRead) controlPlane() pool.Version {
+func (r poolRead) controlPlane() upgrade.Version {
 	if r.Doc == nil {
-		return pool.Version{}
+		return upgrade.Version{}
 	}
 	return versionOf(r.Doc.Version)
 }
 
 // versionOf returns a version that Kapsule shows; unknown where it is none.
-func versionOf(text string) pool.Version {
-	v, _ := pool.ParseVersion(text)
+func versionOf(text string) upgrade.Version {
+	v, _ := upgrade.Parse(text)
 	return v
 }
 

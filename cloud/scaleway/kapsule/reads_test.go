@@ -38,7 +38,7 @@ func (w *world) several(pools int) (all []world) {
 
 // TestIdle: pools of a cluster at rest share two reads, and its document is read twice an hour. Nothing is written.
 func TestIdle(t *testing.T) {
-	for pools, most := range map[int]float64{1: 2.15, 10: 0.22, 40: 0.06} {
+	for pools, limit := range map[int]float64{1: 2.15, 10: 0.22, 40: 0.06} {
 		t.Run(fmt.Sprint(pools), func(t *testing.T) {
 			inWorld(t, scaleway.Options{}, func(w *world) {
 				const passes = 36
@@ -55,8 +55,8 @@ func TestIdle(t *testing.T) {
 				})
 				each := float64(len(sent)) / float64(pools*passes)
 				t.Logf("%d pools: %.3f reads a pass", pools, each)
-				if each > most || slices.ContainsFunc(sent, func(op string) bool { return !strings.HasPrefix(op, "List") }) {
-					t.Errorf("want at most %.2f reads a pass and no write, got %.3f of %v", most, each, sent[:min(len(sent), 6)])
+				if each > limit || slices.ContainsFunc(sent, func(op string) bool { return !strings.HasPrefix(op, "List") }) {
+					t.Errorf("want at most %.2f reads a pass and no write, got %.3f of %v", limit, each, sent[:min(len(sent), 6)])
 				}
 			})
 		})

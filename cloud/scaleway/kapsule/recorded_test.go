@@ -36,7 +36,7 @@ type exchange struct {
 	Status            int
 }
 
-// recorded is what a recording has shown so far.
+// recorded is the state that a recording has shown so far.
 type recorded struct {
 	cluster document
 	// pools by ID, nodes by the ID of their pool.
@@ -156,9 +156,9 @@ func specOf(t *testing.T, request json.RawMessage) *scalewayv1.ScalewayManagedMa
 	return spec
 }
 
-// timeline plays a recording, and returns what is observed with each list of nodes, without repetitions of a pool. told is called with each
-// observation and the requests that changed pools before it.
-func timeline(t *testing.T, file string, told func(o pool.Observed, changed bool)) (out []string) {
+// timeline plays a recording, and returns what is observed with each list of nodes, without repetitions of a pool. observed is called with
+// each observation and the requests that changed pools before it.
+func timeline(t *testing.T, file string, observed func(o pool.Observed, changed bool)) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -181,7 +181,7 @@ func timeline(t *testing.T, file string, told func(o pool.Observed, changed bool
 			changed[is.ID] = true
 		case nodes && r.pools[id] != nil:
 			o := r.observe(t, id, specs[id])
-			told(o, changed[id])
+			observed(o, changed[id])
 			if line := lineOf(o); last[id] != line {
 				last[id], out = line, append(out, line)
 			}

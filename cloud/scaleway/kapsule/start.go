@@ -209,6 +209,7 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 		if driverkit.MayHaveHappened(err) {
 			size--
 			w.memory.removals.Accept(n.ID, w.now, visibleWithin)
+			w.memory.size.Note(size, w.now, nil)
 		}
 		if begun && cloud.KindOf(err) == cloud.Conflict {
 			return nil
@@ -217,7 +218,6 @@ func (w *writer) remove(ctx context.Context, s pool.Step) error {
 			return err
 		}
 		begun = true
-		w.memory.size.Note(size, w.now, nil)
 	}
 	return nil
 }

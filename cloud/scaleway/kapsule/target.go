@@ -73,7 +73,7 @@ const (
 	between = "="
 )
 
-// Spelling is how the driver writes the tags of owners. Every value that names an object fits.
+// Spelling encodes the tags of owners. Every value that names an object fits.
 var Spelling = cloud.Spelling{Key: func(name string) string { return tagDomain + name }}
 
 // tagOf returns the value of a tag KEY=VALUE by its key; empty without one.

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// pageSize is how many objects a page should hold. The specification names no bound; the autoscaler of Scaleway asks for as many.
+	// pageSize is the requested size of a page. The specification names no bound; Scaleway's autoscaler requests as many.
 	pageSize = 100
-	// pagesMost bounds the requests for one list: a cluster has at most 500 nodes, and a page at least one.
-	pagesMost = 1000
+	// maxPages bounds the requests for one list: a cluster has at most 500 nodes, and a page at least one.
+	maxPages = 1000
 	// documentAge is the maximum age of the document of a cluster when its pools and nodes are read, which needs its ID alone. Decisions
 	// that depend on its version or type read a newer one.
 	documentAge = 30 * time.Minute
-	// listAgain is how often a list is read again that changed between its pages.
+	// listAgain bounds the attempts to read a list that changes between its pages.
 	listAgain = 3
 )
 
@@ -128,7 +128,7 @@ func listed[V any](ctx context.Context, s *Session, operation, path string, quer
 	query.Set("page_size", strconv.Itoa(pageSize))
 	for range listAgain {
 		list := pages[V]{seen: map[string]bool{}, id: id}
-		err := wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (bool, error) {
+		err := wire.ReadPages(ctx, maxPages, func(ctx context.Context) (bool, error) {
 			list.page++
 			query.Set("page", strconv.Itoa(list.page))
 			var page listReply[V]

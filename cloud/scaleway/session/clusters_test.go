@@ -27,11 +27,11 @@ func TestLists(t *testing.T) {
 	t.Parallel()
 	clusters, none := reply{body: clustersPage}, names("nodes", 0, 0, 0)
 	for _, c := range []struct {
-		reason  string
-		replies []reply
-		pools   int
-		asked   int
-		kind    cloud.ErrorKind
+		reason   string
+		replies  []reply
+		pools    int
+		requests int
+		kind     cloud.ErrorKind
 	}{
 		{"one page", []reply{clusters, names("pools", 2, 0, 2), none}, 2, 3, ""},
 		{"smaller pages than were asked for", []reply{clusters, names("pools", 3, 0, 1), names("pools", 3, 1, 2), names("pools", 3, 2, 3),
@@ -45,9 +45,10 @@ func TestLists(t *testing.T) {
 	} {
 		s, sent := over(t, c.replies...)
 		is, _, err := s.Cluster(t.Context(), "managed", 0)
-		if len(is.Pools) != c.pools || len(sent.asked) != c.asked || (err != nil) != (c.kind != "") || err != nil && cloud.KindOf(err) != c.kind {
-			t.Errorf("%s: want %d pools after %d requests, %q, got %d after %v, %v", c.reason, c.pools, c.asked, c.kind, len(is.Pools),
-				sent.asked, err)
+		if len(is.Pools) != c.pools || len(sent.requests) != c.requests || (err != nil) != (c.kind != "") ||
+			err != nil && cloud.KindOf(err) != c.kind {
+			t.Errorf("%s: want %d pools after %d requests, %q, got %d after %v, %v", c.reason, c.pools, c.requests, c.kind, len(is.Pools),
+				sent.requests, err)
 		}
 	}
 }
@@ -119,8 +120,8 @@ func TestClusterIsReadRarely(t *testing.T) {
 			if is.Doc != nil {
 				id = is.Doc.ID
 			}
-			if err != nil || id != c.id || len(sent.asked) != len(sent.replies) {
-				t.Errorf("%s: want cluster %q after %d requests, got %q after %v, %v", c.reason, c.id, len(sent.replies), id, sent.asked, err)
+			if err != nil || id != c.id || len(sent.requests) != len(sent.replies) {
+				t.Errorf("%s: want cluster %q after %d requests, got %q after %v, %v", c.reason, c.id, len(sent.replies), id, sent.requests, err)
 			}
 		})
 	}
@@ -140,10 +141,10 @@ func TestSharedReads(t *testing.T) {
 			})
 		}
 		pools.Wait()
-		if len(sent.asked) != 3 {
-			t.Errorf("want 3 requests for 10 pools, got %v", sent.asked)
+		if len(sent.requests) != 3 {
+			t.Errorf("want 3 requests for 10 pools, got %v", sent.requests)
 		}
-		for _, r := range sent.asked {
+		for _, r := range sent.requests {
 			if !strings.HasPrefix(r, "GET ") || strings.Contains(r, "metadata") {
 				t.Errorf("want reads and nothing about the SDK's own, got %s", r)
 			}
@@ -164,7 +165,7 @@ func TestServerType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return is, sent.asked
+		return is, sent.requests
 	}
 	if is, asked := find("L4-1-24G"); is == nil || is.MemoryMiB() != 8192 || is.CPUs != 2 || is.GPUs != 1 || is.Architecture() != "amd64" ||
 		len(asked) != 1 {

@@ -39,8 +39,8 @@ var table = refusal.New(refusal.Table{
 // Absent reports whether a call failed because what it names does not exist (any more).
 func Absent(err error) bool { return table.IsAbsent(err) }
 
-// said is the body of a refusal.
-type said struct {
+// serviceError is the body of an error reply.
+type serviceError struct {
 	Type, Message, Resource string
 	CurrentState            string `json:"current_state"`
 	HelpMessage             string `json:"help_message"`
@@ -72,7 +72,7 @@ func (d detail) words() string {
 // ofReply returns the error of a reply that refuses a request. A body that is no JSON is not the service's own: it tells nothing but that
 // there were too many requests, or that there is no service.
 func ofReply(op string, reply *http.Response, body []byte, now time.Time) error {
-	var is said
+	var is serviceError
 	if err := json.Unmarshal(body, &is); err != nil && cloud.KindOfStatus(reply.StatusCode) != cloud.Throttled {
 		return cloud.NotFromService(op, reply.StatusCode)
 	}
@@ -85,7 +85,7 @@ func ofReply(op string, reply *http.Response, body []byte, now time.Time) error 
 		return cloud.NotFromService(op, reply.StatusCode)
 	}
 	e := &cloud.Error{Op: op, After: wire.RetryAfter(reply.Header, now)}
-	table.Describe(e, refusal.Said{Kind: kind, Code: is.Type, Message: is.words(), Status: reply.StatusCode})
+	table.Describe(e, refusal.ServiceError{Kind: kind, Code: is.Type, Message: is.words(), Status: reply.StatusCode})
 	if len(is.Details) > 0 {
 		return driverkit.AboutPart(e, is.Details[0].ArgumentName)
 	}
@@ -93,7 +93,7 @@ func ofReply(op string, reply *http.Response, body []byte, now time.Time) error 
 }
 
 // words returns the message with what the details add to it.
-func (s said) words() string {
+func (s serviceError) words() string {
 	parts := []string{s.Message}
 	for _, d := range s.Details {
 		parts = append(parts, d.words())
@@ -144,6 +144,6 @@ func FailureOf(words, zone string) *cloud.Error {
 	if zone != "" && !strings.Contains(words, zone) {
 		words += " (zone " + zone + ")"
 	}
-	table.Describe(e, refusal.Said{Kind: kind, Message: words})
+	table.Describe(e, refusal.ServiceError{Kind: kind, Message: words})
 	return e
 }

@@ -131,8 +131,8 @@ func TestRedirect(t *testing.T) {
 	t.Parallel()
 	s, sent := over(t, reply{status: http.StatusTemporaryRedirect, header: http.Header{"Location": {"https://elsewhere.example/"}}})
 	err := s.Do(t.Context(), Request{Operation: "GetPool", Method: http.MethodGet, Path: "/pools/x"}, &struct{}{})
-	if err == nil || len(sent.asked) != 1 {
-		t.Errorf("want a redirect refused, got %v after %v", err, sent.asked)
+	if err == nil || len(sent.requests) != 1 {
+		t.Errorf("want a redirect refused, got %v after %v", err, sent.requests)
 	}
 	if key := sent.sent[0].Header.Get("X-Auth-Token"); key != secretKey {
 		t.Errorf("want the request authorized by the secret key")

@@ -65,7 +65,7 @@ type Sessions struct {
 	made map[place]*Session
 }
 
-// place tells apart what is asked about and the name of the identity that asks.
+// place identifies the target of a session and the calling identity.
 type place struct{ endpoint, region, project, identity string }
 
 // New makes Sessions. It sends nothing.

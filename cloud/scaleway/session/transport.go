@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// Service is what calls are counted under, by the name of the API.
+	// Service is the name under which calls of the Kubernetes API are counted.
 	Service = "k8s"
 	// ServiceInstance is the API that describes node types.
 	ServiceInstance = "instance"
-	// bodyMost bounds a reply in bytes.
-	bodyMost = 16 << 20
-	// burst and rate are where the budget begins. Scaleway publishes no limit, so that it adapts.
+	// maxBody bounds a reply in bytes.
+	maxBody = 16 << 20
+	// burst and rate are the initial budget. Scaleway publishes no limit, so that it adapts.
 	burst, rate = 100, 25
 )
 
 // budgetsOf returns the bucket of a call: one for each project and region.
 func budgetsOf(c wire.Call) []wire.Budget {
-	return []wire.Budget{{Key: c.Account + "/" + c.Region, Name: "requests about project " + c.Account + " in " + c.Region,
+	return []wire.Budget{{Key: c.Account + "/" + c.Region, Name: "requests about project " + c.Account + " in " + c.Region, Label: "requests",
 		Burst: burst, PerSecond: rate, Adaptive: true}}
 }
 
@@ -91,7 +91,7 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(reply.Body, bodyMost))
+	body, err := io.ReadAll(io.LimitReader(reply.Body, maxBody))
 	_ = reply.Body.Close() // it was read, or the error of that tells
 	if err != nil {
 		return nil, err

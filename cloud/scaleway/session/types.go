@@ -34,7 +34,7 @@ func (t ServerType) Architecture() string {
 // ServerType looks for the type of Instances with a name in a zone; nil if there is none.
 func (s *Session) ServerType(ctx context.Context, zone string, named func(name string) bool) (found *ServerType, err error) {
 	number, seen := 0, 0
-	err = wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (bool, error) {
+	err = wire.ReadPages(ctx, maxPages, func(ctx context.Context) (bool, error) {
 		number++
 		var page struct {
 			Servers map[string]ServerType `json:"servers"`
@@ -58,9 +58,9 @@ func (s *Session) ServerType(ctx context.Context, zone string, named func(name s
 }
 
 // MaxNodes returns how many nodes a cluster with a type of control plane may have; zero if that is unknown.
-func (s *Session) MaxNodes(ctx context.Context, kind string) (most int, err error) {
+func (s *Session) MaxNodes(ctx context.Context, kind string) (maxNodes int, err error) {
 	number, seen := 0, 0
-	err = wire.ReadPages(ctx, pagesMost, func(ctx context.Context) (bool, error) {
+	err = wire.ReadPages(ctx, maxPages, func(ctx context.Context) (bool, error) {
 		number++
 		var page struct {
 			TotalCount   int `json:"total_count"`
@@ -76,11 +76,11 @@ func (s *Session) MaxNodes(ctx context.Context, kind string) (most int, err erro
 		}
 		for _, t := range page.ClusterTypes {
 			if t.Name == kind {
-				most = t.MaxNodes
+				maxNodes = t.MaxNodes
 			}
 		}
 		seen += len(page.ClusterTypes)
-		return most == 0 && seen < page.TotalCount && len(page.ClusterTypes) > 0, nil
+		return maxNodes == 0 && seen < page.TotalCount && len(page.ClusterTypes) > 0, nil
 	})
-	return most, err
+	return maxNodes, err
 }

@@ -32,16 +32,16 @@ type reply struct {
 type script struct {
 	replies []reply
 
-	mu    sync.Mutex
-	asked []string
-	sent  []*http.Request
+	mu       sync.Mutex
+	requests []string
+	sent     []*http.Request
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := min(len(s.asked), len(s.replies)-1)
-	s.asked, s.sent = append(s.asked, r.Method+" "+r.URL.RequestURI()), append(s.sent, r)
+	n := min(len(s.requests), len(s.replies)-1)
+	s.requests, s.sent = append(s.requests, r.Method+" "+r.URL.RequestURI()), append(s.sent, r)
 	is := s.replies[n]
 	if is.err != nil {
 		return nil, is.err

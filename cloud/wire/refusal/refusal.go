@@ -1,5 +1,5 @@
-// Package refusal makes errors of Muster's kinds of what the services of a cloud say of failures: in replies, of operations, of machines,
-// and of tokens. What is a cloud's own stands in a Table; how its services write their refusals down, only the cloud's session knows.
+// Package refusal converts the failures that the services of a cloud report into errors of Muster's kinds: in replies, of operations, of
+// machines, and of tokens. A Table holds the parts that differ between clouds; only the cloud's session knows the encoding of its errors.
 package refusal
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 )
 
-// Table holds the codes and texts by which the services of one cloud refuse requests. It is declared once and not changed.
+// Table holds the error codes and texts of one cloud's services. It is declared once and not changed.
 type Table struct {
 	// Codes are the documented error codes whose kind follows neither from Manners nor from the status of the reply.
 	Codes map[cloud.ErrorKind][]string
-	// Manners tell the kind of other codes by how they begin or end. The first that applies counts, after Codes.
+	// Manners assign kinds to other codes by their prefix or suffix. The first that applies counts, after Codes.
 	Manners []Manner
 	// Spelling returns a code as it is compared with others; nil compares them as they are written. Manners are written in that spelling.
 	Spelling func(code string) string
-	// Absent are the codes that say that the thing itself does not exist, not something that it names.
+	// Absent lists the codes of a missing resource, as opposed to a missing dependency.
 	Absent []string
-	// Rewritten are the parts of messages that differ from one request to the next, or that only the account's owner should see.
+	// Rewritten lists the parts of messages that differ from one request to the next, or that only the account's owner should see.
 	Rewritten []Rewritten
 	// KeepsLinks keeps the sentences of messages that refer the reader to an address.
 	KeepsLinks bool
-	// Places find in the message of a lack of capacity what is lacking, and where.
+	// Places extract the missing resource and its location from the message of a lack of capacity.
 	Places []Place
 
 	kinds map[string]cloud.ErrorKind
@@ -44,19 +44,19 @@ func New(t Table) *Table {
 	return &t
 }
 
-// Manner gives a kind to the codes that begin and end in a way.
+// Manner assigns a kind to the codes with a prefix and suffix.
 type Manner struct {
 	Prefix, Suffix string
 	Kind           cloud.ErrorKind
 }
 
-// Rewritten is a part of messages and what stands in its place; empty removes it.
+// Rewritten replaces a part of messages; an empty By removes it.
 type Rewritten struct {
 	Part *regexp.Regexp
 	By   string
 }
 
-// Dropped are parts of messages that are removed.
+// Dropped returns the Rewritten that remove parts of messages.
 func Dropped(parts ...*regexp.Regexp) []Rewritten {
 	out := make([]Rewritten, len(parts))
 	for i, part := range parts {
@@ -71,11 +71,11 @@ type Place struct {
 	Label string
 }
 
-// Said holds a failure in a service's words.
-type Said struct {
-	// Kind of the failure, as the cloud's session judges it.
+// ServiceError is a failure as a service reports it.
+type ServiceError struct {
+	// Kind of the failure, determined by the cloud's session.
 	Kind cloud.ErrorKind
-	// Code and Message in the service's words.
+	// Code and Message as the service returns them.
 	Code, Message string
 	// Status of the HTTP reply; zero for a failure of an operation or of a machine.
 	Status int
@@ -117,9 +117,9 @@ func (t *Table) spelled(code string) string {
 	return t.Spelling(code)
 }
 
-// Describe fills an error in with what a service says of a failure. The place counts for a lack of capacity alone, and the time to wait
-// where the same request may be answered later. Without code and message the code is the text of the HTTP status.
-func (t *Table) Describe(e *cloud.Error, s Said) {
+// Describe sets an error from the failure of a service. The place is set only for a lack of capacity, and the time to wait only if the same
+// request may succeed later. Without code and message the code is the text of the HTTP status.
+func (t *Table) Describe(e *cloud.Error, s ServiceError) {
 	e.Kind, e.Code, e.Message = s.Kind, s.Code, t.Clean(s.Message)
 	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
 		e.After = 0
@@ -155,7 +155,7 @@ func (t *Table) where(message string) string {
 }
 
 // Token fills an error in with the refusal of a token service, by the header of its reply. A refusal without a code is one of credentials.
-func (t *Table) Token(e *cloud.Error, s Said, header http.Header, now time.Time) {
+func (t *Table) Token(e *cloud.Error, s ServiceError, header http.Header, now time.Time) {
 	e.Code, e.Message, e.Kind = s.Code, t.Clean(s.Message), cloud.Denied
 	switch {
 	case s.Status == http.StatusTooManyRequests:

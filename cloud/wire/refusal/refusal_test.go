@@ -46,23 +46,25 @@ func TestKind(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		why  string
-		said refusal.Said
-		want cloud.Error
+		why     string
+		failure refusal.ServiceError
+		want    cloud.Error
 	}{
-		{"waiting helps", refusal.Said{Kind: cloud.Throttled, Code: "c", Message: "m in zone-a"},
+		{"waiting helps", refusal.ServiceError{Kind: cloud.Throttled, Code: "c", Message: "m in zone-a"},
 			cloud.Error{Kind: cloud.Throttled, Code: "c", Message: "m in zone-a", After: time.Second}},
-		{"a lack of capacity has a place", refusal.Said{Kind: cloud.Capacity, Code: "c", Message: "quota CPUS of zone-a"},
+		{"a lack of capacity has a place", refusal.ServiceError{Kind: cloud.Capacity, Code: "c", Message: "quota CPUS of zone-a"},
 			cloud.Error{Kind: cloud.Capacity, Code: "c", Message: "quota CPUS of zone-a", Where: "quota CPUS, zone-a"}},
-		{"what differs is left out", refusal.Said{Kind: cloud.Denied, Message: "op-12 (request a1) failed.\n See https://x/y for more. Wait"},
+		{"what differs is left out",
+			refusal.ServiceError{Kind: cloud.Denied, Message: "op-12 (request a1) failed.\n See https://x/y for more. Wait"},
 			cloud.Error{Kind: cloud.Denied, Message: "operation failed. Wait"}},
-		{"of a message of links alone the words stay", refusal.Said{Kind: cloud.Denied, Message: "See https://x/y"},
+		{"of a message of links alone the words stay", refusal.ServiceError{Kind: cloud.Denied, Message: "See https://x/y"},
 			cloud.Error{Kind: cloud.Denied, Message: "See"}},
-		{"nothing is said", refusal.Said{Kind: cloud.Invalid, Status: http.StatusNotFound}, cloud.Error{Kind: cloud.Invalid, Code: "NotFound"}},
+		{"nothing is said", refusal.ServiceError{Kind: cloud.Invalid, Status: http.StatusNotFound},
+			cloud.Error{Kind: cloud.Invalid, Code: "NotFound"}},
 	} {
 		c.want.Op = "op"
 		got := cloud.Error{Op: "op", After: time.Second}
-		if table().Describe(&got, c.said); got != c.want {
+		if table().Describe(&got, c.failure); got != c.want {
 			t.Errorf("%s: want %+v, got %+v", c.why, c.want, got)
 		}
 	}
@@ -77,7 +79,7 @@ func TestToken(t *testing.T) {
 		http.StatusServiceUnavailable: {Kind: cloud.Unavailable, Code: cloud.CodeNoCredentials, After: 3 * time.Second},
 	} {
 		var got cloud.Error
-		table().Token(&got, refusal.Said{Status: status}, http.Header{"Retry-After": {"3"}}, time.Time{})
+		table().Token(&got, refusal.ServiceError{Status: status}, http.Header{"Retry-After": {"3"}}, time.Time{})
 		if got != want {
 			t.Errorf("%d: want %+v, got %+v", status, want, got)
 		}

@@ -80,7 +80,7 @@ func (a *adopter) run(ctx context.Context, args []string) error {
 	return a.apply(ctx, request.Client, plans)
 }
 
-// adoption is the request for the plan of the adoption.
+// adoption returns the request for the plan of the adoption.
 func (a *adopter) adoption(args []string) (plan.Request, error) {
 	kind, name, err := named(args)
 	if err != nil {
@@ -99,11 +99,11 @@ func (a *adopter) adoption(args []string) (plan.Request, error) {
 
 // apply prints the plan, and sets the annotation if it adopts the group and replaces no machine.
 func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan) error {
-	tell := plan.Text
+	write := plan.Text
 	if a.output == "json" {
-		tell = plan.JSON
+		write = plan.JSON
 	}
-	if err := tell(a.out, plans); err != nil {
+	if err := write(a.out, plans); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	p := plans[0]

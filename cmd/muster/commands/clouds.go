@@ -9,10 +9,10 @@ import (
 	"github.com/muster-project/muster/local/clouds/all"
 )
 
-// helpWidth is how wide lines are in the help of commands.
+// helpWidth is the line width in the help of commands.
 const helpWidth = 126
 
-// examples lists what the clouds give for the help of a command.
+// examples returns the clouds' examples for the help of a command.
 func examples(of func(clouds.Help) string) string {
 	var texts []string
 	for _, c := range all.Clouds() {
@@ -23,7 +23,7 @@ func examples(of func(clouds.Help) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// planExamples are edits that "muster plan" is asked about, a line for each cloud.
+// planExamples returns examples of edits for "muster plan", a line for each cloud.
 func planExamples() string {
 	var lines strings.Builder
 	for _, c := range all.Clouds() {

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/local/clouds/all"
 )
 
-// Every cloud says all that commands and worlds ask of it.
+// TestCloudsAreWhole holds that every cloud defines all fields that commands and worlds use.
 func TestCloudsAreWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range all.Clouds() {
@@ -30,12 +30,14 @@ func TestHelpNamesWhatCloudsBring(t *testing.T) {
 		upCommand().Long: "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group\nof EKS, capz-mp-0 a scale set of Azure in Uniform " +
 			"mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS,\naks-pool1 a User pool of the same cluster, aks-aso-pool0 a " +
 			"pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a\nmanaged instance group of Google Cloud in one zone, capg-mp-1 one " +
-			"in all zones of its region, capg-gke-mp-0 a node pool of\nGKE, caps-mp-0 a pool of Kapsule.\n\nIn the manifests",
-		upCommand().Example:  "  muster up --clouds aws,azure,gcp,scaleway\n  muster up --pools capa-mp-0\n",
-		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds scaleway --tls",
+			"in all zones of its region, capg-gke-mp-0 a node pool of\nGKE, caps-mp-0 a pool of Kapsule, capoci-mp-0 an instance " +
+			"pool of Oracle Cloud, capoci-oke-mp-0 a node pool of OKE,\ncapoci-oke-mp-1 a virtual node pool of OKE.\n\nIn the manifests",
+		upCommand().Example:  "  muster up --clouds aws,azure,gcp,scaleway,oci\n  muster up --pools capa-mp-0\n",
+		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds oci --tls",
 		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan " +
 			"gcpmachinepool/workers --set spec.instanceType=n2-standard-4\n  muster plan " +
-			"scalewaymanagedmachinepool/workers --set spec.upgradePolicy.maxSurge=2\n  muster plan awsmachinepool/workers --set 'metadata",
+			"scalewaymanagedmachinepool/workers --set spec.upgradePolicy.maxSurge=2\n  muster plan " +
+			"ocimanagedmachinepool/workers --set spec.nodeShape=VM.Standard.E5.Flex\n  muster plan awsmachinepool/workers --set 'metadata",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)

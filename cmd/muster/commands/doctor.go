@@ -22,7 +22,7 @@ const (
 	doctorTimeout = 2 * time.Minute
 )
 
-// doctorCommand says what is wrong with an installation.
+// doctorCommand diagnoses an installation.
 func doctorCommand() *cobra.Command {
 	m, output, identities := &management{}, "text", ""
 	cmd := &cobra.Command{

@@ -29,7 +29,7 @@ func TestDoctorCannotRun(t *testing.T) {
 	}
 }
 
-// What names nothing is refused before anything is read.
+// TestTreeRequests holds that a request for an unknown object is rejected before anything is read.
 func TestTreeRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

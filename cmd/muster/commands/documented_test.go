@@ -58,15 +58,17 @@ func argumentsOf(command string) []string {
 
 // accept returns why muster would not begin a command with such arguments. Text names commands without what they are about.
 func accept(args []string) error {
-	cmd, rest, err := root().Find(args)
+	all := root()
+	all.InitDefaultCompletionCmd(args...)
+	cmd, rest, err := all.Find(args)
 	if err != nil {
 		return err
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
 		return err
 	}
-	if given := cmd.Flags().Args(); len(given) > 0 {
-		return cmd.ValidateArgs(given)
+	if positional := cmd.Flags().Args(); len(positional) > 0 {
+		return cmd.ValidateArgs(positional)
 	}
 	return nil
 }

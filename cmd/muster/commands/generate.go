@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// generateCommand holds what is made for other systems.
+// generateCommand holds the subcommands that generate files for other systems.
 func generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",

@@ -29,11 +29,16 @@ func TestGenerateIAM(t *testing.T) {
 			out: []string{"ACTION", "iam:CreateRole", "a node role that does not exist", "aws:RequestTag/muster.dev/owner is there",
 				"iam:PassedToService is ec2.amazonaws.com or eks.amazonaws.com"}},
 		{reason: "a cloud must be said: there are several", err: "--cloud"},
-		{reason: "nor is there any other yet", args: []string{"--cloud", "oci"}, err: `wanted aws or azure or gcp or scaleway, found "oci"`},
+		{reason: "nor is there any other yet", args: []string{"--cloud", "moon"},
+			err: `wanted aws or azure or gcp or oci or scaleway, found "moon"`},
 		{reason: "a role of Google Cloud is what its command line takes", args: []string{"--cloud", "gcp"},
 			out: []string{`"title": "Muster machine pools"`, `"compute.instanceGroupManagers.create"`, `"container.clusters.update"`}},
 		{reason: "why is said of each permission", args: []string{"--cloud", "gcp", "-o", "table"},
 			out: []string{"ACTION", "compute.instanceTemplates.create", "the cluster's project", "iam.serviceAccounts.actAs"}},
+		{reason: "statements of Oracle Cloud are in the form of its command line", args: []string{"--cloud", "oci", "--group", "pools"},
+			out: []string{`"Allow group pools to {`, "CLUSTER_NODE_POOL_UPDATE", "} in compartment id COMPARTMENT_OCID"}},
+		{reason: "why is said of each of them", args: []string{"--cloud", "oci", "-o", "table"},
+			out: []string{"ACTION", "INSTANCE_POOL_INSTANCE_DETACH", "chosen, drained instances go", "virtual node pools of OKE"}},
 		{reason: "a policy of Scaleway is what its API takes", args: []string{"--cloud", "scaleway"},
 			out: []string{`"permission_set_names": [`, `"KubernetesFullAccess"`, `"PROJECT_ID"`}},
 		{reason: "why is said of each operation", args: []string{"--cloud", "scaleway", "-o", "table"},
@@ -81,7 +86,7 @@ func TestGenerateIAM(t *testing.T) {
 	}
 }
 
-// What is printed is a policy, whole, and nothing else.
+// TestGenerateIAMIsJSON holds that the output is one complete policy.
 func TestGenerateIAMIsJSON(t *testing.T) {
 	t.Parallel()
 	cmd := generateCommand()

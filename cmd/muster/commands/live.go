@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/view"
 )
 
-// live seeds a world that runs, says how to reach it, and shows its pools until ctx ends or every pool is ready.
+// live seeds a running world, prints how to reach it, and shows its pools until ctx ends or every pool is ready.
 func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -41,7 +41,11 @@ func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) er
 	if err != nil {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
-	if err := u.sow(ctx, c, objects); err != nil {
+	err = u.sow(ctx, c, objects)
+	if ended := u.screen.EndProgress(); ended != nil {
+		return ended
+	}
+	if err != nil {
 		return u.end(ctx, err, nil)
 	}
 	if err := u.greet(w, objects); err != nil {
@@ -50,7 +54,7 @@ func (u *up) live(ctx context.Context, w *world.World, objects []seed.Object) er
 	return u.follow(ctx, w)
 }
 
-// sow seeds the world, and says what was left alone. The built-in objects go only into a world that has no others.
+// sow seeds the world, and reports skipped objects. The built-in objects go only into a world that has no others.
 func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) error {
 	record, err := seed.OpenRecord(u.dir)
 	if err != nil {
@@ -71,13 +75,16 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 	if err != nil || known == 0 {
 		return err
 	}
+	if err := u.screen.EndProgress(); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(u.out, "%d objects were applied when this world was started before, and are left as they are now.\n", known)
 	return err
 }
 
 // follow shows the pools as they change.
 func (u *up) follow(ctx context.Context, w *world.World) (err error) {
-	watch, err := view.NewWatch(w.Config())
+	watch, err := view.NewPoolWatch(w.Config(), view.PoolWatchOptions{})
 	if err != nil {
 		return u.end(ctx, err, nil)
 	}
@@ -112,15 +119,19 @@ func (u *up) follow(ctx context.Context, w *world.World) (err error) {
 }
 
 // refresh shows the pools as they are now, and returns them.
-func (u *up) refresh(ctx context.Context, watch *view.Watch) ([]view.Pool, error) {
-	pools, err := watch.Pools(ctx)
+func (u *up) refresh(ctx context.Context, watch *view.PoolWatch) ([]view.Pool, error) {
+	rows, err := watch.Pools(ctx)
 	if err != nil {
 		return nil, err
+	}
+	pools := make([]view.Pool, 0, len(rows))
+	for _, p := range rows {
+		pools = append(pools, *p)
 	}
 	return pools, u.screen.Show(pools, time.Now())
 }
 
-// noteRestarts tells of processes that were started again since the last look.
+// noteRestarts reports processes that were restarted since the last call.
 func (u *up) noteRestarts(children []world.Child) error {
 	for _, c := range children {
 		if c.Starts > u.starts[c.Name] {
@@ -147,7 +158,7 @@ func settled(pools []view.Pool, promised int) bool {
 	return true
 }
 
-// end words the end of a world: a signal is how it is meant to end, a timeout comes with the reasons.
+// end returns the error with which a world ends. A signal is the regular end and yields none; a timeout prints a summary with the reasons.
 func (u *up) end(ctx context.Context, err error, pools []view.Pool) error {
 	cause := context.Cause(ctx)
 	switch {
@@ -176,7 +187,7 @@ func (u *up) summary(pools []view.Pool) error {
 	if _, err := fmt.Fprintln(u.out); err != nil {
 		return err
 	}
-	return view.Table(u.out, pools, time.Now(), 0)
+	return view.Table(u.out, pools, time.Now(), view.Terminal{})
 }
 
 // reasons lists what keeps each pool from being ready, or from being there.
@@ -221,7 +232,7 @@ func (u *up) greet(w *world.World, objects []seed.Object) error {
 	return err
 }
 
-// simulatorLines tell where the faults, calls and state of each simulated cloud are.
+// simulatorLines returns the addresses of the faults, calls and state of each simulated cloud.
 func simulatorLines(clouds []string, base func(cloud string) string) string {
 	var text strings.Builder
 	text.WriteString("\nFaults, calls and state of the simulated clouds (docs/simulators.md):\n\n")
@@ -231,7 +242,7 @@ func simulatorLines(clouds []string, base func(cloud string) string) string {
 	return text.String()
 }
 
-// resources are what pools of these clouds are listed as.
+// resources returns the resource names under which kubectl lists the pools of these clouds.
 func resources(clouds []string) []string {
 	names := []string{"machinepool"}
 	for _, c := range all.Named(clouds...) {
@@ -240,10 +251,13 @@ func resources(clouds []string) []string {
 	return names
 }
 
-// self is how this command was called: "go run" builds it into a temporary folder whose path is not to be typed.
+// self returns the command by which this program was called. "go run" builds it into a temporary folder whose path no user types.
 func self(arg0 string) string {
 	if strings.Contains(arg0, string(filepath.Separator)+"go-build") {
 		return "go run ./cmd/muster"
+	}
+	if calledAs(arg0) == pluginName {
+		return pluginCommand
 	}
 	return quoted(arg0)
 }

@@ -17,7 +17,7 @@ func TestPromisedPoolsAreWaitedFor(t *testing.T) {
 		pools    []view.Pool
 		promised int
 		want     bool
-		// says is part of the reasons.
+		// says is a substring of the reasons.
 		says string
 	}{
 		{"a world may have no pools", nil, 0, true, "could not be read"},
@@ -35,7 +35,7 @@ func TestPromisedPoolsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// What "up" prints leads to the fault interface of each cloud.
+// TestUpTellsOfTheSimulators holds that the output of "up" leads to the fault interface of each cloud.
 func TestUpTellsOfTheSimulators(t *testing.T) {
 	got := simulatorLines([]string{"aws", "azure"}, func(cloud string) string { return "http://" + cloud + ":1" })
 	for _, want := range []string{"AWS_SIM=http://aws:1\n", "AZURE_SIM=http://azure:1\n", "curl $AZURE_SIM" + sim.AdminPath + "calls\n",

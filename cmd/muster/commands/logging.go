@@ -25,7 +25,7 @@ func logInto(dir string) (func() error, error) {
 	ctrl.SetLogger(klog.Background())
 	return func() error {
 		klog.Flush()
-		// What still ends in the background has no reader any more.
+		// Processes that still end in the background no longer have a reader.
 		klog.SetOutput(io.Discard)
 		return f.Close()
 	}, nil

@@ -25,7 +25,7 @@ type management struct {
 	kubeconfig, kubeContext, world, namespace string
 }
 
-// addNamespace adds the flag --namespace; about says what it is for.
+// addNamespace adds the flag --namespace with a description of its use.
 func (m *management) addNamespace(f *pflag.FlagSet, about string) {
 	f.StringVarP(&m.namespace, "namespace", "n", "", about+" If unspecified, the namespace of the kubeconfig's context.")
 }

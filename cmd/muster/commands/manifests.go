@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/local/seed"
 )
 
-// manifests are what a world is seeded with: the files, with their variables from the environment and, where it says
-// nothing, from what the simulated accounts hold; or the built-in pools of these names.
+// manifests returns the objects that seed a world: those in the files, or the built-in pools with these names. Variables in files take
+// their value from the environment, or else from the simulated accounts.
 func manifests(clouds, files, pools []string, stdin io.Reader) ([]seed.Object, error) {
 	if len(files) == 0 {
 		return seed.Builtin(all.Accounts(clouds...), pools)
@@ -34,16 +34,16 @@ func manifests(clouds, files, pools []string, stdin io.Reader) ([]seed.Object, e
 	return objects, nil
 }
 
-// parse fills in variables from the environment and, where it says nothing, from what the simulated accounts hold.
+// parse replaces variables by values from the environment, or else from the simulated accounts.
 func parse(clouds []string, sources []seed.Source) ([]seed.Object, error) {
 	return seed.Parse(sources, seed.Lookups(os.LookupEnv, seed.FromMap(all.Accounts(clouds...).Variables())))
 }
 
-// sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
-// that no manifest brings. told is called for each.
+// sow applies the objects that the record does not have yet, with the clusters that they name and that no manifest contains. report is
+// called for each.
 func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []string, objects []seed.Object,
-	told func(seed.Object, bool)) error {
-	wanted, err := seed.AddClusters(all.Accounts(clouds...), objects, func(namespace, name string) (bool, error) {
+	report func(seed.Object, bool)) error {
+	complete, err := seed.AddClusters(all.Accounts(clouds...), objects, func(namespace, name string) (bool, error) {
 		cluster := &clusterv1.Cluster{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cluster)
 		if apierrors.IsNotFound(err) {
@@ -54,5 +54,5 @@ func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []str
 	if err != nil {
 		return err
 	}
-	return (&seed.Applier{Client: c, Record: record, Told: told}).Apply(ctx, wanted)
+	return (&seed.Applier{Client: c, Record: record, OnApplied: report}).Apply(ctx, complete)
 }

@@ -48,7 +48,7 @@ type planner struct {
 	out   io.Writer
 }
 
-// planCommand tells what would become of pools.
+// planCommand forecasts the effects of edits on pools.
 func planCommand() *cobra.Command {
 	p := &planner{}
 	cmd := &cobra.Command{
@@ -97,7 +97,7 @@ Exit codes: 0 if the plan was made; 1 if it could not be made; with --exit-code,
 	return cmd
 }
 
-// run makes the plans and tells them.
+// run builds the plans and prints them.
 func (p *planner) run(ctx context.Context, args []string) error {
 	ctrl.SetLogger(klog.Background())
 	request, err := p.request(args)
@@ -114,11 +114,11 @@ func (p *planner) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("plan: %w", p.reach(err))
 	}
-	tell := plan.Text
+	write := plan.Text
 	if p.output == "json" {
-		tell = plan.JSON
+		write = plan.JSON
 	}
-	if err := tell(p.out, plans); err != nil {
+	if err := write(p.out, plans); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	for _, one := range plans {
@@ -129,7 +129,7 @@ func (p *planner) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// request is what the command line asks for.
+// request returns the request that the command line describes.
 func (p *planner) request(args []string) (plan.Request, error) {
 	r := plan.Request{Set: p.set}
 	if err := textOrJSON(p.output); err != nil {
@@ -172,8 +172,7 @@ func named(args []string) (kind, name string, err error) {
 	return kind, name, nil
 }
 
-// manifests reads the files: beside a world as "muster up" reads them, with their variables, otherwise as they are, as
-// kubectl does.
+// manifests reads the files: for a world as "muster up" reads them, with variables replaced, otherwise unchanged, like kubectl.
 func (p *planner) manifests() ([]*unstructured.Unstructured, error) {
 	var objects []seed.Object
 	sources, err := seed.Read(p.files, p.in)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What can't be planned is refused before anything is asked.
+// TestPlanRequests holds that invalid requests are rejected before any call.
 func TestPlanRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Beside a world, manifests have the variables that "muster up" fills in; elsewhere they are what they are, as with kubectl.
+// Variables in manifests are replaced as by "muster up" if the plan is for a world; otherwise they stay, as with kubectl.
 func TestPlanManifests(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.yaml")

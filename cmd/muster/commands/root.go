@@ -19,8 +19,7 @@ import (
 // EndSignals end a command: Ctrl-C, what a service manager sends, and the end of a terminal.
 var EndSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
-// Main runs the command that the process was started with, one of this package or of the others, and ends the process where it fails. It
-// is told the version of a release build.
+// Main runs the command of the process, one of this package or of others, and exits on failure. version is that of a release build.
 func Main(version string, others ...*cobra.Command) {
 	release = version
 	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
@@ -48,16 +47,18 @@ func run(ctx context.Context, others []*cobra.Command) error {
 	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 	cmd := root()
 	cmd.AddCommand(others...)
+	addCompletion(cmd)
+	cmd.SetArgs(asPlugin(cmd, os.Args[0], os.Args[1:]))
 	return cmd.ExecuteContext(ctx)
 }
 
-// exitCode ends the command with a code and without a word, because everything has been said.
+// exitCode ends the command with this code and without a message, because the output is complete.
 type exitCode int
 
 // Error names the code.
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// root is the command that holds all others.
+// root returns the command that holds all others.
 func root() *cobra.Command {
 	version := false
 	cmd := &cobra.Command{

@@ -79,7 +79,7 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 }
 
-// TestManagementIsNotFound: what is missing is named in words.
+// TestManagementIsNotFound holds that the error names what is missing.
 func TestManagementIsNotFound(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	stopped := t.TempDir()
@@ -140,7 +140,7 @@ func TestHelpListsCompletion(t *testing.T) {
 	}
 }
 
-// TestUpTellsWhatItStarts: a start of seconds shows that it goes on, and Ctrl-C ends it at once.
+// TestUpTellsWhatItStarts holds that a start of seconds shows progress, and that Ctrl-C ends it at once.
 func TestUpTellsWhatItStarts(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "up", "--dir", filepath.Join(t.TempDir(), "world"))
 	cmd.Env = append(os.Environ(), asMuster+"=1", "HOME="+t.TempDir())
@@ -157,15 +157,16 @@ func TestUpTellsWhatItStarts(t *testing.T) {
 	defer last.Stop()
 	var lines []string
 	for from := bufio.NewScanner(out); from.Scan(); {
-		if lines = append(lines, from.Text()); len(lines) == 2 { // the world, and the first part of it
+		if lines = append(lines, from.Text()); len(lines) == 3 { // the page, the world, and the first part of it
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	err = cmd.Wait()
-	if len(lines) < 2 || !strings.HasPrefix(lines[0], "Starting a world in ") || !strings.HasSuffix(lines[1], " ...") {
-		t.Errorf("want a line for the world and for each part that is started, got %q", lines)
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "Page: http://127.0.0.1:") || !strings.HasPrefix(lines[1], "Starting a world in ") ||
+		!strings.HasSuffix(lines[2], " ...") {
+		t.Errorf("want a line for the page, the world and each part that is started, got %q", lines)
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(failure.String(), "interrupted before the world was up") {

@@ -25,11 +25,11 @@ type simulators struct {
 	dir    string
 	speed  float64
 	out    io.Writer
-	// tls serves HTTPS, under the names beside those that clients have fixed; caFile is where the certificate of the CA is written.
+	// tls serves HTTPS, under names in addition to the fixed ones of clients. The certificate of the CA is written to caFile.
 	tls    bool
 	names  []string
 	caFile string
-	// certificates is what is served under, nil for HTTP.
+	// certificates holds the serving certificates, nil for HTTP.
 	certificates *certificates
 }
 
@@ -83,7 +83,7 @@ func (s *simulators) run(ctx context.Context) error {
 		return err
 	}
 	for _, cloud := range all.Named(s.clouds...) {
-		s.tell(cloud, listeners[cloud.Name].Addr().String())
+		s.printSettings(cloud, listeners[cloud.Name].Addr().String())
 	}
 	s.tellCA()
 	return world.Simulate(ctx, world.Simulated{Dir: s.dir, Clouds: s.clouds, Speed: s.speed, Listen: func(cloud string) (net.Listener, error) {
@@ -91,7 +91,7 @@ func (s *simulators) run(ctx context.Context) error {
 	}})
 }
 
-// listen opens a port for each cloud, before any of them is made: what is told is what is served.
+// listen opens a port for each cloud before any of them starts, so that the printed addresses are those that are served.
 func (s *simulators) listen() (map[string]net.Listener, error) {
 	out := map[string]net.Listener{}
 	for i, cloud := range s.clouds {
@@ -115,7 +115,7 @@ func (s *simulators) listen() (map[string]net.Listener, error) {
 	return out, nil
 }
 
-// identify makes or finds what is served under with --tls, and writes its CA where that was asked for.
+// identify creates or loads the serving certificates for --tls, and writes the CA if requested.
 func (s *simulators) identify() error {
 	if !s.tls {
 		if s.caFile != "" || len(s.names) > 0 {
@@ -154,7 +154,7 @@ func (s *simulators) tellCA() {
 	_, _ = fmt.Fprintf(s.out, "The certificate of the CA that clients have to trust:\n\n%s\n", s.certificates.ca)
 }
 
-// base is the URL of a cloud at the address.
+// base returns the URL of a cloud at the address.
 func (s *simulators) base(addr string) string {
 	if s.certificates != nil {
 		return "https://" + addr
@@ -162,8 +162,8 @@ func (s *simulators) base(addr string) string {
 	return "http://" + addr
 }
 
-// tell prints where a cloud is and the settings that lead its clients there.
-func (s *simulators) tell(cloud clouds.Cloud, addr string) {
+// printSettings prints where a cloud is and the settings that lead its clients there.
+func (s *simulators) printSettings(cloud clouds.Cloud, addr string) {
 	base := s.base(addr)
 	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see "+
 		"docs/simulators.md.\n\n", cloud.Title, s.speed, base, sim.AdminPath)

@@ -92,7 +92,7 @@ func TestSimServesTLS(t *testing.T) {
 	}
 }
 
-// trusting is a client that trusts a CA alone and reaches every host at one address.
+// trusting returns a client that trusts a CA alone and reaches every host at one address.
 func trusting(t *testing.T, ca []byte, addr string) *http.Client {
 	t.Helper()
 	pool := x509.NewCertPool()

@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/local/clouds/all"
 )
 
-// certificateAge is how long the certificate of a simulator is valid that is kept in a folder.
+// certificateAge is the validity of the certificate of a simulator that is stored in a folder.
 const certificateAge = 10 * 365 * 24 * time.Hour
 
 // fixedNames returns the hosts that clients of the clouds reach when their endpoints cannot be changed.

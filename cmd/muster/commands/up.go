@@ -22,8 +22,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// defaultTimeout is for --until-ready: a world is ready within half a minute alone, and has been seen to take minutes
-// beside a build.
+// defaultTimeout is the default with --until-ready. A world is ready within half a minute on an idle machine, but can take minutes during a
+// build.
 const defaultTimeout = 5 * time.Minute
 
 // errTimeout is why a wait ended that --timeout bounds.
@@ -40,9 +40,9 @@ type up struct {
 	untilReady bool
 	timeout    time.Duration
 	gates      string
-	// promised is how many pools the topology controller is to make from what this run has seeded.
+	// promised is the number of pools that the topology controller is to create from the seeded objects of this run.
 	promised int
-	// starts of each child that were told.
+	// starts counts the reported starts of each child.
 	starts map[string]int
 
 	in     io.Reader
@@ -50,7 +50,7 @@ type up struct {
 	screen *screen.Screen
 }
 
-// upCommand starts a world and shows it until it is told to stop.
+// upCommand starts a world and shows it until it is stopped.
 func upCommand() *cobra.Command {
 	u := &up{starts: map[string]int{}}
 	cmd := &cobra.Command{
@@ -111,13 +111,13 @@ func checkGates(value string) error {
 	return err
 }
 
-// simulatedClouds are all that exist, and defaultClouds those of a world that is not told: each workload cluster costs memory.
+// simulatedClouds lists all clouds, and defaultClouds those of a world by default: each workload cluster costs memory.
 var (
 	simulatedClouds = world.Clouds()
 	defaultClouds   = simulatedClouds[:1]
 )
 
-// everyCloud is the value of --clouds that stands for all of them.
+// everyCloud is the value of --clouds that selects all of them.
 const everyCloud = "all"
 
 // expanded returns the clouds that the values of --clouds name.
@@ -199,13 +199,10 @@ func (u *up) run(ctx context.Context) (err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, u.timeout, errTimeout)
 		defer cancel()
 	}
-	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", quoted(u.dir)); err != nil {
-		return err
-	}
 	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates,
-		Progress: u.progress})
+		Page: u.page, Progress: u.progress})
 	if err != nil {
-		return startFailure(ctx, u.dir, err)
+		return errors.Join(u.screen.EndProgress(), startFailure(ctx, u.dir, err))
 	}
 	defer func() { err = errors.Join(err, w.Stop()) }()
 	return u.live(ctx, w, objects)
@@ -219,8 +216,15 @@ func startFailure(ctx context.Context, dir string, err error) error {
 	return fmt.Errorf("start the world in %s: %w", quoted(dir), err)
 }
 
-// progress prints a part of the start as it begins. A line that cannot be written fails the greeting that follows.
-func (u *up) progress(doing string) { _, _ = fmt.Fprintf(u.out, "%s ...\n", doing) }
+// page prints the address of the page, which is the very first line, and begins the progress. A line that cannot be written fails the
+// greeting that follows.
+func (u *up) page(address string) {
+	_, _ = fmt.Fprintf(u.out, "Page: %s\n", address)
+	u.progress("Starting a world in " + quoted(u.dir))
+}
+
+// progress reports a part of the start. A line that cannot be written fails the greeting that follows.
+func (u *up) progress(doing string) { _ = u.screen.Progress(time.Now(), doing) }
 
 // folder makes the world's folder absolute, or a temporary one that the function it gives removes.
 func (u *up) folder() (func() error, error) {

@@ -34,13 +34,13 @@ func TestUpChecksItsFlags(t *testing.T) {
 		{reason: "a port has 16 bits", change: func(u *up) { u.port = 70000 }, want: "--port: wanted 0 to 65535, found 70000"},
 		{reason: "waiting for no time is no waiting", change: func(u *up) { u.timeout = 0 }, want: "--timeout: wanted a time above 0, found 0s"},
 		{reason: "a cloud must be simulated", change: func(u *up) { u.clouds = []string{"aws", "moon"} },
-			want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp, scaleway`},
+			want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp, scaleway, oci`},
 		{reason: "a pool must be there", change: func(u *up) { u.pools = []string{"aks-mp-0"} },
-			want: `--pools: "aks-mp-0" is not built in on aws, azure, gcp, scaleway: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0, capg-mp-0, capg-mp-1, capg-gke-mp-0, caps-mp-0`},
+			want: `--pools: "aks-mp-0" is not built in on aws, azure, gcp, scaleway, oci: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0, capg-mp-0, capg-mp-1, capg-gke-mp-0, caps-mp-0, capoci-mp-0, capoci-oke-mp-0, capoci-oke-mp-1`},
 		{reason: "on one of the clouds", change: func(u *up) { u.clouds, u.pools = []string{"aws"}, []string{"capz-mp-0"} },
 			want: `--pools: "capz-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
 		{reason: "a world has a cloud", change: func(u *up) { u.clouds = nil },
-			want: "--clouds: wanted at least one of aws, azure, gcp, scaleway, found none"},
+			want: "--clouds: wanted at least one of aws, azure, gcp, scaleway, oci, found none"},
 	} {
 		u := good
 		tc.change(&u)
@@ -156,7 +156,7 @@ func testPool(name string, ready int32) view.Pool {
 		Created: noon.Add(-time.Minute)}
 }
 
-// TestUpEveryCloud holds that all stands for every cloud, and for none beside another.
+// TestUpEveryCloud holds that "all" selects every cloud, and is rejected together with the name of one.
 func TestUpEveryCloud(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ func helpOrVersion(cmd *cobra.Command, version bool) error {
 	return printVersion(cmd.OutOrStdout(), versionOf(info), "text")
 }
 
-// buildVersion describes what a binary was built from. Its JSON form is what "muster version -o json" prints.
+// buildVersion describes the source of a binary. Its JSON form is the output of "muster version -o json".
 type buildVersion struct {
 	// Version is the release, or "unreleased".
 	Version string `json:"version"`

@@ -17,8 +17,10 @@ import (
 // It is used by one goroutine.
 type Screen struct {
 	out io.Writer
-	// size returns the columns and lines of the terminal now; 0 columns where there is none, 0 lines where they are unknown.
+	// size returns the current columns and lines of the terminal. Without a terminal it returns 0 columns; 0 lines are unknown.
 	size func() (width, height int)
+	// color is true if the terminal shows colours, and the user has not switched them off.
+	color bool
 	// scrolls is set while a keyboard moves through a table that is taller than the terminal.
 	scrolls bool
 	// first is the line of the table that is shown first, counted from 1 below the header; 0 shows the pools that need attention.
@@ -26,6 +28,8 @@ type Screen struct {
 
 	drawn string
 	lines map[string]string
+	// begun and reported are the times of the first and of the last report of progress.
+	begun, reported time.Time
 }
 
 // New returns a screen that writes to out, and finds out whether out is a terminal.
@@ -39,20 +43,24 @@ func New(out io.Writer) *Screen {
 			}
 			return max(width, narrowest), height
 		}
+		s.color = os.Getenv("NO_COLOR") == "" // https://no-color.org
 	}
 	return s
 }
 
-// narrowest is the width, in columns, below which a table makes no sense; a terminal that does not tell its width is taken as this wide.
+// narrowest is the width, in columns, below which a table is useless. It is also the assumed width of a terminal that reports none.
 const narrowest = 40
 
-// Columns returns how wide the terminal is now, in characters; 0 where there is no terminal.
+// Columns returns the present width of the terminal in characters; 0 without a terminal.
 func (s *Screen) Columns() int {
 	width, _ := s.size()
 	return width
 }
 
-// Live tells whether the table is drawn again, so that it can show time passing.
+// Terminal describes the terminal for a text that is written to it.
+func (s *Screen) Terminal() view.Terminal { return view.Terminal{Width: s.Columns(), Color: s.color} }
+
+// Live reports whether the table is redrawn, so that it can show elapsed time.
 func (s *Screen) Live() bool { return s.Columns() > 0 }
 
 // Show brings the screen up to date.
@@ -60,18 +68,44 @@ func (s *Screen) Show(pools []view.Pool, now time.Time) error {
 	if s.Live() {
 		return s.draw(pools, now)
 	}
-	return s.tell(pools, now)
+	return s.printChanges(pools, now)
 }
 
 // draw puts the new table where the old one was.
 func (s *Screen) draw(pools []view.Pool, now time.Time) error {
 	table, err := s.table(pools, now)
-	if err != nil || table == s.drawn {
+	if err != nil {
 		return err
 	}
+	return s.redraw(table)
+}
+
+// redraw puts a text where the last one was.
+func (s *Screen) redraw(text string) error {
+	if text == s.drawn {
+		return nil
+	}
 	back := s.back()
-	s.drawn = table
-	_, err = io.WriteString(s.out, back+s.drawn)
+	s.drawn = text
+	_, err := io.WriteString(s.out, back+s.drawn)
+	return err
+}
+
+// ShowText brings the screen up to date with a text whose first line is a header. Where nothing can be redrawn, a changed text is printed
+// again.
+func (s *Screen) ShowText(text string) error {
+	if s.Live() {
+		return s.redraw(s.fitText(text))
+	}
+	if text == s.drawn {
+		return nil
+	}
+	between := ""
+	if s.drawn != "" {
+		between = "\n"
+	}
+	s.drawn = text
+	_, err := io.WriteString(s.out, between+text)
 	return err
 }
 
@@ -84,8 +118,8 @@ func (s *Screen) back() string {
 	return clear
 }
 
-// tell prints a line for each pool that has changed.
-func (s *Screen) tell(pools []view.Pool, now time.Time) error {
+// printChanges prints a line for each pool that has changed.
+func (s *Screen) printChanges(pools []view.Pool, now time.Time) error {
 	there := map[string]bool{}
 	for _, p := range pools {
 		key, line := p.Namespace+"/"+p.Name, p.Line()

@@ -191,3 +191,81 @@ func TestScreenScrolls(t *testing.T) {
 		})
 	}
 }
+
+func TestScreenReportsProgress(t *testing.T) {
+	report := func(width int) string {
+		var out strings.Builder
+		s := New(&out)
+		s.size = func() (int, int) { return width, 24 }
+		for _, step := range []struct {
+			after time.Duration
+			doing string
+		}{{0, "Starting a world"}, {500 * time.Millisecond, "Starting the API server of the management cluster"},
+			{3 * time.Second, "Starting the controllers"}, {4 * time.Second, "Applying manifests"}} {
+			if err := s.Progress(noon.Add(step.after), step.doing); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.EndProgress(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Show([]view.Pool{testPool("a", 1)}, noon); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	const clear = "\r\x1b[J"
+	want := clear + "Starting a world ..." + clear + "Starting the API server of the manage… (1s)" + clear +
+		"Starting the controllers ... (3s)" + clear + "Applying manifests ... (4s)" + clear + clear + "NAME "
+	if got := report(44); !strings.HasPrefix(got, want) {
+		t.Errorf("want one line that is rewritten and cleared\n%q\ngot\n%q", want, got)
+	}
+	want = "Starting a world ...\nStarting the API server of the management cluster ... (1s)\nApplying manifests ... (4s)\n" +
+		"12:00:00 default/a: 1/2 ready"
+	if got := report(0); !strings.HasPrefix(got, want) {
+		t.Errorf("want a line every few seconds\n%s\ngot\n%s", want, got)
+	}
+}
+
+func TestScreenShowsTexts(t *testing.T) {
+	text := func(lines int) string {
+		var out strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&out, "line %d\n", i)
+		}
+		return out.String()
+	}
+	for _, tc := range []struct {
+		why           string
+		width, height int
+		scrolls       bool
+		keys          []Key
+		lines         []int
+		want          string
+	}{
+		{why: "a text that fits", width: 40, height: 5, lines: []int{4}, want: text(4)},
+		{why: "is not drawn twice", width: 40, height: 5, lines: []int{2, 2}, want: text(2)},
+		{why: "a changed text takes its place", width: 40, height: 5, lines: []int{2, 1}, want: text(2) + "\x1b[2A\r\x1b[J" + text(1)},
+		{why: "one that is too long", width: 40, height: 5, lines: []int{6}, want: text(3) + "(3 more lines hidden: window too low)\n"},
+		{why: "where keys move through it", width: 40, height: 5, scrolls: true, lines: []int{6}, want: text(3) +
+			"(3 more lines: press down to scroll)\n"},
+		{why: "one that was scrolled keeps its header", width: 40, height: 5, scrolls: true, keys: []Key{Down, Down}, lines: []int{6},
+			want: "line 0\nline 2\nline 3\n(lines 2 to 3 of 5; Home: back)\n"},
+		{why: "without a terminal each change is printed", lines: []int{1, 1, 2}, want: text(1) + "\n" + text(2)},
+	} {
+		var out strings.Builder
+		s := New(&out)
+		s.size, s.scrolls = func() (int, int) { return tc.width, tc.height }, tc.scrolls
+		for _, key := range tc.keys {
+			s.Scroll(key)
+		}
+		for _, lines := range tc.lines {
+			if err := s.ShowText(text(lines)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.TrimPrefix(out.String(), "\r\x1b[J"); got != tc.want {
+			t.Errorf("%s: want\n%q\ngot\n%q", tc.why, tc.want, got)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (s *Screen) table(pools []view.Pool, now time.Time) (string, error) {
 		shown = pools
 	}
 	var text strings.Builder
-	if err := view.Table(&text, shown, now, width); err != nil {
+	if err := view.Table(&text, shown, now, view.Terminal{Width: width, Color: s.color}); err != nil {
 		return "", err
 	}
 	switch {
@@ -54,6 +54,32 @@ func (s *Screen) window(table string, height int) string {
 	s.first = max(min(s.first, len(rows)-room+1), 1)
 	last := min(s.first+room-1, len(rows))
 	return header + strings.Join(rows[s.first-1:last], "") + fmt.Sprintf(position, s.first, last, len(rows))
+}
+
+const (
+	// hiddenLines is the line below a text that does not have all lines.
+	hiddenLines = "(%d more lines hidden: window too low)\n"
+	// linesBelow is the same where a keyboard shows them.
+	linesBelow = "(%d more lines: press down to scroll)\n"
+)
+
+// fitText returns as much of a text as the terminal has room for: its begin, or the window that was scrolled to.
+func (s *Screen) fitText(text string) string {
+	_, height := s.size()
+	lines := slices.Collect(strings.Lines(text))
+	if height <= 0 || len(lines) < height {
+		s.first = 0
+		return text
+	}
+	if s.scrolls && s.first > 0 {
+		return s.window(text, height)
+	}
+	room := max(height-around, 1)
+	below := hiddenLines
+	if s.scrolls {
+		below = linesBelow
+	}
+	return strings.Join(lines[:room], "") + fmt.Sprintf(below, len(lines)-room)
 }
 
 // Scroll moves through a table that is taller than the terminal. The next Show draws it.

@@ -20,7 +20,7 @@ const (
 )
 
 // configuration is a bootstrap configuration that the pool has or had: the secret of its data, the content if that is compared, and the
-// mark by which its templates are told from others. The first one that is ever seen has no mark, so that nothing is replaced because
+// mark that distinguishes its templates from others. The first one that is ever seen has no mark, so that nothing is replaced because
 // Muster, or the annotation, is new.
 type configuration struct{ secret, content, mark string }
 

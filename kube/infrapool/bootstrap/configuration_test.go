@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wish is what a pool asks for at one time: the secret, and the content of its data where that counts.
+// wish is the bootstrap data of a pool at one time: its secret, and its content where that counts.
 type wish struct{ secret, content string }
 
 func TestFollow(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 	formatRaw = "raw"
 )
 
-// Mode is what the bootstrap data of a MachinePool is to the machines of its infrastructure object.
+// Mode states whether the machines of an infrastructure object need the bootstrap data of the MachinePool.
 type Mode int
 
 const (
@@ -51,7 +51,7 @@ const (
 	ReasonInvalid = "BootstrapDataInvalid"
 )
 
-// Data is what new machines boot with.
+// Data describes the bootstrap data of new machines.
 type Data struct {
 	// Bootstrap is empty if there is none, or none that may be used.
 	Bootstrap cloud.Bootstrap

@@ -1,6 +1,6 @@
 // Package identity reads the identities with which the cloud is called for an object: its cluster references one, which leads to further
 // objects and secrets. What was read is noted, so that a change of it reconciles the object. The identities of each cloud are its
-// adapters'.
+// adapters'. It also reads the grants with which the operator allows adoption.
 package identity
 
 import (
@@ -55,7 +55,7 @@ func ReferencedBy(field string, err error) error {
 	return err
 }
 
-// Referrer is what references the identity of a pool: the infrastructure cluster, or the object itself once that is gone.
+// Referrer is the source of a pool's identity reference: the infrastructure cluster, or the values stored on the object once that is gone.
 type Referrer struct {
 	// InfraCluster is nil if it is gone.
 	InfraCluster *unstructured.Unstructured

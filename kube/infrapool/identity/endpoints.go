@@ -38,11 +38,14 @@ func normalized(address string) string { return strings.TrimRight(address, "/") 
 // the operator lists it. The user who writes the secret would otherwise choose which addresses the manager reaches. field names where the
 // address is; the message does not hold it, because it is part of a secret.
 func (c *Credentials) Endpoint(field, address string, public ...string) error {
-	for _, allowed := range [][]string{public, c.sources.Endpoints} {
-		if slices.Contains(allowed, normalized(address)) {
-			return nil
-		}
+	if slices.Contains(public, normalized(address)) || c.Listed(address) {
+		return nil
 	}
 	return Errorf(ReasonNotAllowed, "%s: the address is not one of the cloud's (%s): remove it, or have the operator add it to --%s", field,
 		strings.Join(public, ", "), EndpointsFlag)
+}
+
+// Listed reports whether the operator lists an address of a cloud's API (EndpointsFlag).
+func (c *Credentials) Listed(address string) bool {
+	return slices.Contains(c.sources.Endpoints, normalized(address))
 }

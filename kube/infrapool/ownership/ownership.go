@@ -28,7 +28,8 @@ const (
 	IDField = "muster.dev/ownerID"
 )
 
-// TagsMaxAge is how old the tags may be that name the object of a group: as a rule only Muster writes them. A deletion reads them again.
+// TagsMaxAge is the age up to which a cached read of a group's tags is used. As a rule only Muster writes them. A deletion reads them
+// again.
 const TagsMaxAge = time.Minute
 
 // Of returns the owner of the object's cloud objects. While no owner ID is written, it is the one that will be.
@@ -76,12 +77,12 @@ func NewRegistry(reader client.Reader, now func() time.Time, of Objects, kin ...
 	return &Registry{reader: reader, now: now, of: of, kin: kin}
 }
 
-// OtherOwner is the object that owns the group in the place of another one with the same owner ID.
+// OtherOwner is the object that owns the group instead of another one with the same owner ID.
 type OtherOwner struct {
 	// Name is empty if there is none. Kind is that of the object.
 	Name types.NamespacedName
 	Kind string
-	// Certain is false if the cloud could not be asked which object the tags name.
+	// Certain is false if the object that the tags name could not be read.
 	Certain bool
 }
 
@@ -91,11 +92,12 @@ type reading struct {
 	at   time.Time
 }
 
-// Tags are how a group's tags are read.
+// Tags reads the tags of a group.
 type Tags struct {
-	// Read asks the cloud which object the tags of the group, or of what is left of it, name. It is nil if the cloud cannot be asked.
+	// Read returns the object that the tags of the group, or of its remains, name. It is nil if the cloud cannot be read.
 	Read func(context.Context) (string, error)
-	// Now is the time, and MaxAge how old a reading may be that named an object: a read of the group costs more than its tags.
+	// Now is the time of the call. A cached reading that named an object is used up to MaxAge, because reading a group costs more than its
+	// tags.
 	Now    time.Time
 	MaxAge time.Duration
 }
@@ -177,7 +179,7 @@ func objects(kind string, list client.ObjectList) []object {
 	return out
 }
 
-// absentFor is how long a kind that is not served is not asked for again.
+// absentFor is the time for which a kind that was not served is not requested again.
 const absentFor = time.Minute
 
 // ofKin returns the objects of another kind, none if that is not served. They are those of the cache and must not be changed.

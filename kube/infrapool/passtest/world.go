@@ -1,5 +1,5 @@
-// Package passtest is what tests of whole passes run on: a management cluster and a workload cluster in memory, and a clock that only the
-// test moves.
+// Package passtest runs whole passes in tests: on a management cluster and a workload cluster in memory, and on a clock that only the test
+// moves.
 package passtest
 
 import (
@@ -39,14 +39,14 @@ var (
 	Infra       = client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "p"}
 )
 
-// Setup is what is particular about a kind.
+// Setup holds the parts of a World that depend on the infrastructure kind.
 type Setup struct {
-	// AddToScheme adds the kind to a scheme, Indexes are what its controllers look objects up by.
+	// AddToScheme adds the kind to a scheme. Indexes are the field indexes of its controllers.
 	AddToScheme func(*runtime.Scheme) error
 	Indexes     []watch.Index
 	// Mapper knows the kinds of the management cluster; nil stands for all kinds of the scheme.
 	Mapper meta.RESTMapper
-	// Pool is the infrastructure object, Objects all that is applied beside it and its MachinePool.
+	// Pool is the infrastructure object. Objects are applied in addition to it and its MachinePool.
 	Pool    client.Object
 	Objects []client.Object
 }
@@ -97,7 +97,7 @@ func (w *World) management(types *runtime.Scheme, s Setup) client.WithWatch {
 		b = b.WithRESTMapper(s.Mapper)
 	}
 	for _, i := range slices.Concat(watch.Indexes(), s.Indexes) {
-		b = b.WithIndex(i.Object, i.Field, i.Values)
+		b = b.WithIndex(i.Object, i.Field, i.Values).WithStatusSubresource(i.Object)
 	}
 	return b.WithObjectTracker(Tracker(types)).Build()
 }

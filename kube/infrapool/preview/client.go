@@ -77,7 +77,7 @@ func assign(o, out client.Object, gvk schema.GroupVersionKind) error {
 	return nil
 }
 
-// List gives the edited objects in the place of those that they come from, and beside them where they are new.
+// List returns the edited objects instead of their stored versions, and adds the new ones.
 func (p *edits) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	index, value := p.indexOf(out, o.FieldSelector)
@@ -103,7 +103,7 @@ func (p *edits) laidOver(items []runtime.Object, list client.ObjectList, o *clie
 	kind := p.kindOf(list)
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	for _, edited := range p.edited {
-		if _, plain := edited.(*unstructured.Unstructured); plain || p.kindOf(edited) != kind {
+		if _, isUnstructured := edited.(*unstructured.Unstructured); isUnstructured || p.kindOf(edited) != kind {
 			continue
 		}
 		items = slices.DeleteFunc(items, func(item runtime.Object) bool {

@@ -26,7 +26,7 @@ type readOnce struct {
 	lists   map[string]answer[client.ObjectList]
 }
 
-// answer is what was read, or the error that was met.
+// answer caches the result of one read: the object or list, or the error.
 type answer[T any] struct {
 	is  T
 	err error

@@ -14,9 +14,9 @@ import (
 // The annotations that have machines replaced for the health of their nodes. Both are read on the infrastructure object and, if that has
 // none, on its MachinePool.
 const (
-	// RemediationAnnotation is how long a node must have been unready for its machine to be replaced, as a Go duration.
+	// RemediationAnnotation sets the time for which a node must have been unready before its machine is replaced, as a Go duration.
 	RemediationAnnotation = "muster.dev/replace-unhealthy-after"
-	// MaxUnhealthyAnnotation is how many machines may be unhealthy for one of them to be replaced, as a number or a percentage.
+	// MaxUnhealthyAnnotation limits the number of unhealthy machines above which none is replaced, as a number or a percentage.
 	MaxUnhealthyAnnotation = "muster.dev/max-unhealthy"
 )
 

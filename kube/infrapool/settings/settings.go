@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,21 +17,28 @@ import (
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // The annotations that control rollouts. The first two are read on the infrastructure object and on its MachinePool, the others on the
 // infrastructure object alone.
 const (
-	// RolloutAnnotation with the value RolloutPaused pauses the replacement of instances until it is removed.
+	// RolloutAnnotation pauses or hurries the replacement of instances until it is removed: RolloutPaused or RolloutNow.
 	RolloutAnnotation = "muster.dev/rollout"
-	// RolloutPaused is the one value of RolloutAnnotation.
+	// RolloutPaused is the value of RolloutAnnotation that pauses replacements.
 	RolloutPaused = "paused"
+	// RolloutNow is the value of RolloutAnnotation that has replacements begin outside of windows and in exclusions. Budgets, gates and
+	// PodDisruptionBudgets hold.
+	RolloutNow = "now"
+	// PromoteAnnotation skips the rest of a soak: <rollout ID>/<wave>, or <rollout ID>/full for all that is left of the rollout. It is read on
+	// the infrastructure object and on its MachinePool.
+	PromoteAnnotation = "muster.dev/promote"
 	// RestartAnnotation requests the replacement of every instance that exists when its value is first seen. The value is the reason.
 	// Removing it ends the restart; another value begins another.
 	RestartAnnotation = "muster.dev/restart-now"
-	// JoinDeadlineAnnotation is how long after its launch a machine that was never Ready counts as not serving, as a Go duration.
+	// JoinDeadlineAnnotation sets the time after launch at which a machine that was never Ready counts as not serving, as a Go duration.
 	JoinDeadlineAnnotation = "muster.dev/join-deadline"
-	// ProgressDeadlineAnnotation is how long after its launch a new machine that was never Ready halts a rollout, as a Go duration.
+	// ProgressDeadlineAnnotation sets the time after launch at which a new machine that was never Ready halts a rollout, as a Go duration.
 	ProgressDeadlineAnnotation = "muster.dev/progress-deadline"
 	// BootstrapRolloutAnnotation with the value "true", on the infrastructure object or its MachinePool, replaces machines when the content
 	// of the bootstrap data changes; tokens are not content. Without it they are replaced when the pool is given another bootstrap
@@ -62,17 +70,22 @@ const (
 	valueLimit = 200
 )
 
-// Settings are what the annotations of a pool request.
+// Settings holds the parsed annotations of a pool.
 type Settings struct {
-	// RolloutPaused is why no instance is replaced now.
+	// RolloutPaused, when set, is the reason why no instance is replaced.
 	RolloutPaused *pool.Cause
+	// RolloutNow is true if replacements begin outside of windows, RolloutNowBy the client that requested it, as the API server recorded it.
+	RolloutNow   bool
+	RolloutNowBy string
+	// Promoted is the value of PromoteAnnotation.
+	Promoted string
 	// Restarts are the requested restarts; there may be one on each object.
 	Restarts []Restart
 	// JoinDeadline and ProgressDeadline are zero without an annotation.
 	JoinDeadline, ProgressDeadline time.Duration
 	// Remediation is nil without an annotation.
 	Remediation *pool.Remediation
-	// RemediationHint is what a user can do about a machine without a node; empty if an annotation covers it.
+	// RemediationHint advises the user about a machine without a node; empty if an annotation covers it.
 	RemediationHint string
 	// BootstrapRolls is true if changed content of bootstrap data replaces machines.
 	BootstrapRolls bool
@@ -108,7 +121,7 @@ type Pool struct {
 	Object client.Object
 	// MachinePool is nil while there is none.
 	MachinePool *clusterv1.MachinePool
-	// Machines is what the kind allows, HasMachines whether the instances of this pool have Machines.
+	// Machines holds the values that the kind allows. HasMachines is true if the instances of this pool have Machines.
 	Machines    Machines
 	HasMachines bool
 }
@@ -143,8 +156,14 @@ func Of(p Pool) Settings {
 // read reads the annotations that both objects may have.
 func (s *Settings) read(a annotated) {
 	annotations := a.object.GetAnnotations()
-	if value, ok := annotations[RolloutAnnotation]; ok {
+	switch value, ok := annotations[RolloutAnnotation]; {
+	case ok && value == RolloutNow:
+		s.RolloutNow, s.RolloutNowBy = true, setBy(a.object, RolloutAnnotation)
+	case ok:
 		s.pause(a, value)
+	}
+	if value, ok := annotations[PromoteAnnotation]; ok {
+		s.promote(a, value)
 	}
 	reason, ok := annotations[RestartAnnotation]
 	if !ok {
@@ -161,11 +180,34 @@ func (s *Settings) pause(a annotated, value string) {
 	cause := pool.Cause{Reason: ReasonPaused, Message: fmt.Sprintf("no machine is replaced: %s has the annotation %s: %s", a.kind,
 		RolloutAnnotation, RolloutPaused)}
 	if value != RolloutPaused {
-		cause = pool.Cause{Reason: ReasonInvalid, Message: "no machine is replaced: " + s.refuse(a, RolloutAnnotation, value, RolloutPaused)}
+		cause = pool.Cause{Reason: ReasonInvalid, Message: "no machine is replaced: " +
+			s.refuse(a, RolloutAnnotation, value, RolloutPaused+" or "+RolloutNow)}
 	}
 	if s.RolloutPaused == nil {
 		s.RolloutPaused = &cause
 	}
+}
+
+// promotion is the form of PromoteAnnotation.
+var promotion = regexp.MustCompile(`^[a-z0-9]{1,64}/([1-9][0-9]{0,2}|` + rollouts.Full + `)$`)
+
+// promote reads a promotion.
+func (s *Settings) promote(a annotated, value string) {
+	if !promotion.MatchString(value) {
+		s.refuse(a, PromoteAnnotation, value, "status.rollout.id, a slash and the number of the wave or "+rollouts.Full)
+		return
+	}
+	s.Promoted = value
+}
+
+// setBy returns the client that set an annotation last, as the API server recorded it; empty if it did not.
+func setBy(o client.Object, annotation string) string {
+	for _, m := range o.GetManagedFields() {
+		if m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:`+annotation+`"`) {
+			return m.Manager
+		}
+	}
+	return ""
 }
 
 // duration returns a positive Go duration, or zero.

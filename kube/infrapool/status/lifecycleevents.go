@@ -226,36 +226,36 @@ func LeftEvents(foreign *pool.Cause) []report.Event {
 
 // cloudErrors returns the reasons with which the cloud reports an error of the group or its machines, true if they cause a warning.
 func cloudErrors(o pool.Observed) map[string]bool {
-	said := map[string]bool{}
+	emit := map[string]bool{}
 	for _, issue := range o.Issues {
-		said[issue.Reason] = !slices.Contains(transient, issue.Reason)
+		emit[issue.Reason] = !slices.Contains(transient, issue.Reason)
 	}
 	if o.Group != nil && o.Group.Failed != nil {
-		said[o.Group.Failed.Reason] = true
+		emit[o.Group.Failed.Reason] = true
 	}
-	return said
+	return emit
 }
 
 // cloudErrorEvents returns the warnings for errors of the cloud that conditions have begun to report, except for reasons that are notable
 // by themselves. Several conditions may report one error, some of them later than others: it causes one event.
 func cloudErrorEvents(before, after []metav1.Condition, o pool.Observed) []report.Event {
-	said := cloudErrors(o)
+	emit := cloudErrors(o)
 	for _, c := range before {
 		if hasCloudReason(c) {
-			said[c.Reason] = false
+			emit[c.Reason] = false
 		}
 	}
 	for _, c := range after {
-		if _, told := notable[c.Type][c.Reason]; told && hasCloudReason(c) {
-			said[c.Reason] = false
+		if _, known := notable[c.Type][c.Reason]; known && hasCloudReason(c) {
+			emit[c.Reason] = false
 		}
 	}
 	var list []report.Event
 	for _, c := range after {
-		if _, told := notable[c.Type][c.Reason]; told || !hasCloudReason(c) || !said[c.Reason] {
+		if _, known := notable[c.Type][c.Reason]; known || !hasCloudReason(c) || !emit[c.Reason] {
 			continue
 		}
-		said[c.Reason] = false
+		emit[c.Reason] = false
 		list = append(list, report.Event{Warning: true, Reason: c.Reason, Message: c.Message})
 	}
 	return list
@@ -275,6 +275,7 @@ func Events(before, after Object, rep report.Report, out engine.Outcome, t pool.
 	}
 	list := LifecycleEvents(before.GetCommonStatus(), out, t)
 	list = append(list, conditionEvents(before.GetConditions(), after.GetConditions())...)
+	list = append(list, waveEvents(before.GetCommonStatus().Rollout, after.GetCommonStatus().Rollout)...)
 	list = append(list, cloudErrorEvents(before.GetConditions(), after.GetConditions(), out.Observed)...)
 	return slices.DeleteFunc(list, func(e report.Event) bool {
 		return slices.ContainsFunc(rep.Events, func(emitted report.Event) bool { return emitted.Message == e.Message })

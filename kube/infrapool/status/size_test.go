@@ -27,7 +27,7 @@ func TestListedInstances(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason           string
 		serving, unready int
-		// wantServing and wantUnready are how many of either are listed.
+		// wantServing and wantUnready count the listed instances.
 		wantServing, wantUnready int
 	}{
 		"all":       {"all instances of a pool of usual size", 240, 10, 240, 10},

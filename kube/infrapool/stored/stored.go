@@ -21,7 +21,7 @@ const Annotation = "muster.dev/resolved"
 
 // The keys of the values that drivers do not look up.
 const (
-	// GroupName is the name that the annotations asked for when the group was created.
+	// GroupName is the name in the annotations when the group was created.
 	GroupName = "group-name"
 	// Identity is the identity that the cluster references.
 	Identity = "identity"

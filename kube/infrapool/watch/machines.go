@@ -10,14 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-const (
-	// PoolField is the index over infrastructure machines by the name of the infrastructure object of their pool.
-	PoolField = "muster.dev/pool"
-	// OrphanField is the index over infrastructure machines that no pool owns by the value of their label cluster.x-k8s.io/pool-name.
-	OrphanField = "muster.dev/orphan"
-	// MachinesField is the index over Machines by the value of their label cluster.x-k8s.io/pool-name.
-	MachinesField = "muster.dev/machines"
-)
+// MachinesField is the index over Machines by the value of their label cluster.x-k8s.io/pool-name.
+const MachinesField = "muster.dev/machines"
+
+// PoolField returns the index over infrastructure machines by the name of the infrastructure object of their pool, for pools of a kind.
+// Several kinds can share one of machines.
+func PoolField(poolKind string) string { return "muster.dev/pool/" + poolKind }
+
+// OrphanField returns the index over infrastructure machines that no pool of a kind owns by the value of their label
+// cluster.x-k8s.io/pool-name.
+func OrphanField(poolKind string) string { return "muster.dev/orphan/" + poolKind }
 
 // machinesIndex returns the index over Machines, which all kinds share.
 func machinesIndex() Index {
@@ -34,13 +36,13 @@ func MachineIndexes(pools schema.GroupKind, newMachine func() client.Object) []I
 	if newMachine == nil {
 		return nil
 	}
-	orphans := Index{newMachine(), OrphanField, func(o client.Object) []string {
+	orphans := Index{newMachine(), OrphanField(pools.Kind), func(o client.Object) []string {
 		if name := o.GetLabels()[clusterv1.MachinePoolNameLabel]; name != "" && poolOf(o, pools) == "" {
 			return []string{name}
 		}
 		return nil
 	}}
-	return []Index{orphans, {newMachine(), PoolField, func(o client.Object) []string {
+	return []Index{orphans, {newMachine(), PoolField(pools.Kind), func(o client.Object) []string {
 		if name := poolOf(o, pools); name != "" {
 			return []string{name}
 		}

@@ -102,6 +102,18 @@ func (q Requests) Of(mp *clusterv1.MachinePool) []ctrl.Request {
 	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}}}
 }
 
+// OfPolicy returns the infrastructure objects that a rollout policy may select: those of the MachinePools of its namespace, or of all.
+func (q Requests) OfPolicy(ctx context.Context, o client.Object) (list []ctrl.Request) {
+	var pools clusterv1.MachinePoolList
+	if err := q.Reader.List(ctx, &pools, client.InNamespace(o.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	for k := range pools.Items {
+		list = append(list, q.Of(&pools.Items[k])...)
+	}
+	return list
+}
+
 // OfPool is Of, for a watch.
 func (q Requests) OfPool(_ context.Context, o client.Object) []ctrl.Request {
 	mp, ok := o.(*clusterv1.MachinePool)

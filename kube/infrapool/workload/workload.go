@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// unreachableGrace is how long a workload cluster must have been out of reach before a pool that is being deleted is no longer drained.
+	// unreachableGrace is the time after which a pool that is being deleted is no longer drained while its workload cluster is unreachable.
 	unreachableGrace = 5 * time.Minute
 	// connectGrace bounds the wait for the first connection to a workload cluster after a start of the process, and connectRetry is the time
 	// between two attempts; the cache of clusters enqueues the pools as soon as it has connected.

@@ -316,7 +316,7 @@ func (w *world) eventually(what string, holds func(ctx context.Context) error) {
 	}
 }
 
-// eventuallyIs waits until what is read of the pool is what is wanted.
+// eventuallyIs waits until the value that of reads from the pool equals wanted.
 func eventuallyIs[T comparable](w *world, what string, wanted T, of func(*clusterv1.MachinePool) T) {
 	w.t.Helper()
 	w.eventually(what, func(context.Context) error {

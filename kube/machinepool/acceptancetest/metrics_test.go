@@ -34,7 +34,7 @@ func TestRow64_KubeStateMetricsReadsPools(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "config/metrics/crd-metrics-config.yaml")), &config); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "config/metrics/state/crd-metrics-config.yaml")), &config); err != nil {
 		t.Fatal(err)
 	}
 	pool := w.get(clusterv1.GroupVersion.WithKind("MachinePool"), "pool")

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/muster-project/muster/test/long"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 // class returns a ClusterClass with one class of pools, whose infrastructure gets properties of the pool by patches.
@@ -176,7 +176,7 @@ func TestRow60_ClusterClassCreatesPools(t *testing.T) {
 // TestLongRow61_TopologyReconcilesWithoutConflicts holds that a pool of a topology keeps its labels and is not written repeatedly, and that
 // another template changes the objects of the pool instead of replacing them.
 func TestLongRow61_TopologyReconcilesWithoutConflicts(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	w := topology(t, "web")
 	w.serves("web", 1)
 	_, owned := w.poolOf("web").Labels[clusterv1.ClusterTopologyOwnedLabel]
@@ -224,7 +224,7 @@ func (w *world) upgrade(version string) {
 // TestLongRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the
 // controller: the second pool waits until the Nodes of the first run the version.
 func TestLongRow62_UpgradeOrder(t *testing.T) {
-	long.Only(t)
+	testrun.LongOnly(t)
 	w := topology(t, "a", "b")
 	w.serves("a", 1)
 	w.serves("b", 2)

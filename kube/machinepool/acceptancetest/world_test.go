@@ -67,7 +67,7 @@ var (
 	scheme *runtime.Scheme
 )
 
-// atOnce is how many tests run in parallel: they mostly wait for controllers.
+// atOnce is the number of tests that run in parallel: they mostly wait for controllers.
 const atOnce = "12"
 
 func TestMain(m *testing.M) {

@@ -125,7 +125,7 @@ type Kinds struct {
 	known map[string]known
 }
 
-// known is what Follows returned for one state of a CustomResourceDefinition.
+// known caches the result of Follows for one state of a CustomResourceDefinition.
 type known struct {
 	state string
 	err   error

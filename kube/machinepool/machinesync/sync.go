@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// WriteLimit is how many Machines one pass creates, changes or deletes, so that a pool of thousands does not block a worker.
+	// WriteLimit bounds the Machines that one pass creates, changes or deletes, so that a pool of thousands does not block a worker.
 	WriteLimit = 50
 	// AfterLimit is the time until a pass that has reached the limit is continued.
 	AfterLimit = time.Second
 )
 
-// Input is what the Machines of a pool are derived from. It is not changed.
+// Input holds the facts from which the Machines of a pool are derived. It is not changed.
 type Input struct {
 	Pool *clusterv1.MachinePool
 	// Members are the Machines and the infrastructure machines of the pool.
@@ -36,15 +36,15 @@ type Input struct {
 	// known for a short time.
 	ServingOutside map[string]bool
 	Interrupted    bool
-	// UpToDate is what decides which machines are up to date. It holds the Nodes of the pool.
+	// UpToDate decides which machines are up to date. It holds the Nodes of the pool.
 	UpToDate members.UpToDateBasis
 }
 
 func (in Input) deleting() bool { return !in.Pool.DeletionTimestamp.IsZero() }
 
-// Output is what was found and written.
+// Output is the result of Sync.
 type Output struct {
-	// ByInstance are the Machines by instance key, as they are after what was written.
+	// ByInstance holds the Machines by instance key, after all writes.
 	ByInstance map[string]*clusterv1.Machine
 	// Waiting names infrastructure machines for which no Machine can be created, with the reason.
 	Waiting []string
@@ -59,11 +59,11 @@ type Syncer struct {
 	Objects reference.ObjectReader
 }
 
-// change is what was found and written about one member.
+// change is the result of syncing one member.
 type change struct {
 	// machine is the Machine as it is now, nil if there is none.
 	machine *clusterv1.Machine
-	// writes is how many requests changed an object.
+	// writes counts the requests that changed an object.
 	writes           int
 	created, deleted bool
 	// waiting is the reason for which no Machine can be created.

@@ -128,7 +128,7 @@ func mayRepresent(in Input, id string, listed map[string]bool) bool {
 }
 
 // writeStatus sets the conditions of a Machine that its owner has to set, and deletes the Machine if a MachineHealthCheck has marked it.
-// done is what was written about the Machine before; the result includes it.
+// done is the change so far; the result includes it.
 func (s Syncer) writeStatus(ctx context.Context, in Input, m members.Member, done change) (change, control.Result) {
 	before, after := done.machine, done.machine.DeepCopy()
 	in.UpToDate.SetCondition(after, members.Member{Infra: m.Infra, Machine: before})

@@ -134,7 +134,7 @@ func uninitialized(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUni
 
 func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
 
-// withTaint returns the taints with one added, or put in the place of the one with its key and effect.
+// withTaint returns the taints with one added, or replacing the one with its key and effect.
 func withTaint(all []corev1.Taint, taint corev1.Taint) []corev1.Taint {
 	for i := range all {
 		if all[i].MatchTaint(&taint) {

@@ -22,10 +22,10 @@ import (
 const WatchName = "machinepool-nodes"
 
 const (
-	// connectionGrace is how long a workload cluster may be unreachable before the last known state of its Nodes counts as unknown. The
+	// connectionGrace is the time after which the last known state of an unreachable workload cluster's Nodes counts as unknown. The
 	// ClusterCache itself gives up a connection after a minute.
 	connectionGrace = 2 * time.Minute
-	// ConnectionTries is how often the ClusterCache must have failed to connect to a cluster to which it never was connected.
+	// ConnectionTries is the number of failed attempts after which a cluster that was never connected counts as unreachable.
 	ConnectionTries = 5
 	// ConnectionPause is the time until the connection is checked again while neither limit has been reached.
 	ConnectionPause = 10 * time.Second

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// WriteLimit is how many Nodes one pass writes, and how many it deletes, so that a pool of thousands does not block a worker.
+	// WriteLimit bounds the Nodes that one pass writes, and those that it deletes, so that a pool of thousands does not block a worker.
 	WriteLimit = 50
 	// AfterLimit is the time until a pass that has reached the limit is continued.
 	AfterLimit = time.Second

@@ -33,7 +33,7 @@ func UnsupportedBootstrap(ref clusterv1.ContractVersionedObjectReference, versio
 	return nil
 }
 
-// BootstrapData is what a bootstrap configuration reports about its data secret. It is zero if the configuration reports none.
+// BootstrapData describes the data secret that a bootstrap configuration reports. It is zero if the configuration reports none.
 type BootstrapData struct {
 	// Name is the name of the secret, empty if it may not be used; then Problem is the reason. ProblemReason is set if the user has to fix
 	// it.

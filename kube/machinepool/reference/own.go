@@ -102,7 +102,7 @@ func (r Reader) release(ctx context.Context, pool *clusterv1.MachinePool, ref cl
 // AfterDeletion is the time until objects that are being deleted are read again, in case their watch fails to wake the pool.
 const AfterDeletion = 30 * time.Second
 
-// Removal is how far the deletion of a referenced object has come.
+// Removal is the progress of the deletion of a referenced object.
 type Removal struct {
 	// Left is true if the object still exists, or may exist.
 	Left bool

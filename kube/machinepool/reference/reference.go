@@ -24,7 +24,7 @@ import (
 // AfterMissingKind is the time until a kind that is not installed is looked up again: its installation wakes no pool.
 const AfterMissingKind = 30 * time.Second
 
-// Found is what a reference leads to, as it was read.
+// Found is a referenced object as it was read.
 type Found struct {
 	// Object is nil if it does not exist, must not be followed or could not be read.
 	Object *unstructured.Unstructured
@@ -34,7 +34,7 @@ type Found struct {
 	Foreign bool
 	// Outside is true if the object may not belong to a pool at all, so that owner references to the pool have to be removed from it.
 	Outside bool
-	// Source is what the object reports.
+	// Source holds the object's report.
 	Source status.Source
 	// Failure is the terminal failure that the object reports by the v1beta1 contract, nil if there is none.
 	Failure *status.Cause

@@ -6,7 +6,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Facts are what one pass has observed before its first step.
+// Facts holds the observations that a pass makes before its first step.
 type Facts struct {
 	// Cluster is the namespace and name of the pool's Cluster; NoCluster is true if it does not exist.
 	Cluster   string
@@ -31,7 +31,7 @@ type Facts struct {
 	Replicas, UpToDate *int32
 	// ByVersion is true if the infrastructure object reports no UpToDate, so that the versions of the Nodes are compared instead.
 	ByVersion bool
-	// Instances is how many different instances the provider ID list names.
+	// Instances counts the different instances in the provider ID list.
 	Instances int32
 	// ListedElsewhere names instances of the infrastructure object that another pool lists, with that pool: this pool does not list them.
 	ListedElsewhere []string
@@ -42,9 +42,9 @@ type Facts struct {
 	ConnectionInterrupted bool
 }
 
-// Outcome is what the steps of a pass have done, and the objects as they leave them.
+// Outcome holds the effects of a pass's steps, and the objects as the steps leave them.
 type Outcome struct {
-	// Deletion is how far the deletion has come; it is zero until a step has to wait.
+	// Deletion is the progress of the deletion; it is zero until a step has to wait.
 	Deletion Cause
 	// Bootstrap and Infrastructure are the two objects that the pool refers to.
 	Bootstrap, Infrastructure Source
@@ -57,7 +57,7 @@ type Outcome struct {
 	Nodes *Nodes
 }
 
-// pass is what the status is derived from.
+// pass holds the inputs of the status.
 type pass struct {
 	Facts
 	Outcome

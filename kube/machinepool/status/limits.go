@@ -18,7 +18,7 @@ const (
 	reasonLimit = 256
 )
 
-// reasonPattern is what the API accepts as the reason of a condition.
+// reasonPattern matches the reasons that the API accepts in a condition.
 var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // valid returns a condition in a form that the API accepts. Providers may report any reason and status: an invalid reason is moved to the

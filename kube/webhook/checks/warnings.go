@@ -9,16 +9,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// WarningWebhook returns a webhook that warns about objects of a kind. asked returns the specification without the fields that controllers
-// write.
-func WarningWebhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, asked func(O) any) *admission.Webhook {
-	return admission.WithValidator(scheme, &warner[O]{warn: warn, asked: asked})
+// WarningWebhook returns a webhook that warns about objects of a kind. userSpec returns the specification without the fields that
+// controllers write.
+func WarningWebhook[O runtime.Object](scheme *runtime.Scheme, warn func(O) admission.Warnings, userSpec func(O) any) *admission.Webhook {
+	return admission.WithValidator(scheme, &warner[O]{warn: warn, userSpec: userSpec})
 }
 
 // warner is a validator that finds nothing wrong.
 type warner[O runtime.Object] struct {
-	warn  func(O) admission.Warnings
-	asked func(O) any
+	warn     func(O) admission.Warnings
+	userSpec func(O) any
 }
 
 // ValidateCreate warns about a new object.
@@ -26,9 +26,9 @@ func (w *warner[O]) ValidateCreate(_ context.Context, o O) (admission.Warnings, 
 	return w.warn(o), nil
 }
 
-// ValidateUpdate warns users who change what is asked for. A write of a controller causes no warning.
+// ValidateUpdate warns users who change the specification. A write of a controller causes no warning.
 func (w *warner[O]) ValidateUpdate(_ context.Context, old, o O) (admission.Warnings, error) {
-	if equality.Semantic.DeepEqual(w.asked(old), w.asked(o)) {
+	if equality.Semantic.DeepEqual(w.userSpec(old), w.userSpec(o)) {
 		return nil, nil
 	}
 	return w.warn(o), nil

@@ -6,18 +6,20 @@ import (
 	"github.com/muster-project/muster/local/clouds/aws"
 	"github.com/muster-project/muster/local/clouds/azure"
 	"github.com/muster-project/muster/local/clouds/gcp"
+	"github.com/muster-project/muster/local/clouds/oci"
 	"github.com/muster-project/muster/local/clouds/scaleway"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/seed"
 )
 
-// Clouds returns all clouds. The first one is what a world has that is not told.
+// Clouds returns all clouds. The first one is the default of a world.
 func Clouds() []clouds.Cloud {
 	return []clouds.Cloud{
 		aws.Cloud(),
 		azure.Cloud(),
 		gcp.Cloud(),
 		scaleway.Cloud(),
+		oci.Cloud(),
 	}
 }
 

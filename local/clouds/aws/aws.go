@@ -39,7 +39,7 @@ func Cloud() clouds.Cloud {
 	}
 }
 
-// groupQuota is how many Auto Scaling groups the account may have: that of accounts with large fleets, which ask AWS for more than 500.
+// groupQuota is the account's quota of Auto Scaling groups. Accounts with large fleets have AWS raise it above 500.
 const groupQuota = 2000
 
 func simulate(o clouds.Options) (clouds.Simulator, error) {
@@ -52,7 +52,7 @@ func simulate(o clouds.Options) (clouds.Simulator, error) {
 	return clouds.Simulator{Handler: server, Fetch: server.Fetch, Close: server.Close}, nil
 }
 
-// settings are the same for every client: the SDK has its credentials from the environment.
+// settings returns the same for every client: the SDK has its credentials from the environment.
 func settings(base string) []string {
 	a := aws.DefaultAccount()
 	return []string{
@@ -70,7 +70,7 @@ func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	}
 }
 
-// networkOf is the network that an AWSCluster stands for: that of its region.
+// networkOf returns the network of an AWSCluster: that of its region.
 func networkOf(o *unstructured.Unstructured) infracluster.Network {
 	region, _, err := unstructured.NestedString(o.Object, "spec", "region")
 	if err != nil {
@@ -79,7 +79,7 @@ func networkOf(o *unstructured.Unstructured) infracluster.Network {
 	return networkIn(region)
 }
 
-// networkIn is what the simulated account holds in a region. Only its own region has a network that is known beforehand.
+// networkIn returns the account's network in a region. Only the account's own region has a network that is known in advance.
 func networkIn(region string) standin.Network {
 	a := aws.DefaultAccount()
 	if region != "" && region != a.Region {

@@ -40,13 +40,13 @@ func simulate(o clouds.Options) (clouds.Simulator, error) {
 	return clouds.Simulator{Handler: server, Close: server.Close}, nil
 }
 
-// settings are what Muster reads, whose credentials come from the cluster's identity.
+// settings returns the environment variables of Muster. Its credentials come from the cluster's identity.
 func settings(base string) []string {
 	return []string{"AZURE_RESOURCE_MANAGER_ENDPOINT=" + base, "AZURE_SUBSCRIPTION_ID=" + azure.SubscriptionID}
 }
 
-// account is read by Muster and by tools that take an endpoint from the environment; clients of the SDK are given it as their cloud's
-// configuration. The secret is for the token endpoint, which answers below the same address.
+// account returns the environment variables of Muster and of tools that read the endpoint from the environment. Clients of the SDK get it
+// as their cloud configuration. The secret is for the token endpoint, which has the same address.
 func account(base string) []string {
 	return append(settings(base),
 		"AZURE_TENANT_ID="+azure.TenantID, "AZURE_CLIENT_ID="+azure.ClientID, "AZURE_CLIENT_SECRET="+azure.ClientSecret,

@@ -58,7 +58,7 @@ func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	}
 }
 
-// zones are the zones of a region; none for a region that does not exist.
+// zones returns the zones of a region; none for a region that does not exist.
 func zones(region string) []string {
 	if r := project.FindRegion(region); r != nil {
 		return r.Zones

@@ -118,7 +118,7 @@ func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source 
 			return invalid("%s: secret %s/%s has nothing under key %s", field, secret.Namespace, secret.Name, key)
 		}
 	}
-	// A line's end behind a key is what an editor adds; the signature would be wrong with it.
+	// Editors add a newline at the end of a key, which would break the signature.
 	text := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
 	c.keys = awsv1.NewAccessKeys(text(keyID), text(keySecret), text(keyToken))
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// instanceReady is the name that the ecosystem knows an instance's readiness by, beside Ready.
+// instanceReady is the ecosystem's name of an instance's readiness, in addition to Ready.
 const instanceReady = "InstanceReady"
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsmachines,verbs=get;list;watch;create;update;patch;delete
@@ -34,7 +34,7 @@ func machineKind() *machines.Kind {
 	}
 }
 
-// fillSpec says which instance the object stands for. An ID that is there stays, in whatever spelling.
+// fillSpec sets the instance of the object. An existing ID is kept, in any spelling.
 func fillSpec(o client.Object, seen machines.Seen) {
 	m, ok := o.(*awsv1.AWSMachine)
 	if !ok {
@@ -61,7 +61,7 @@ func only(seen machines.Seen) *awsv1.AWSMachinePoolSpec {
 	return &o.Spec
 }
 
-// fillStatus says what was seen of the instance. What was provisioned once stays provisioned.
+// fillStatus sets the observed state of the instance. An instance that was once provisioned stays provisioned.
 func fillStatus(o client.Object, seen machines.Seen) {
 	m, ok := o.(*awsv1.AWSMachine)
 	if !ok {

@@ -16,9 +16,9 @@ const (
 // health returns the bounds of an instance refresh under spec.refreshPreferences.
 func health(o *awsv1.AWSMachinePool) preview.Health {
 	h := preview.Health{MinPercent: minHealthyPercent, MaxPercent: maxHealthyPercent}
-	if asked := o.Spec.RefreshPreferences; asked != nil {
-		h.MinPercent = int(ptr.Deref(asked.MinHealthyPercentage, minHealthyPercent))
-		h.MaxPercent = int(ptr.Deref(asked.MaxHealthyPercentage, maxHealthyPercent))
+	if preferences := o.Spec.RefreshPreferences; preferences != nil {
+		h.MinPercent = int(ptr.Deref(preferences.MinHealthyPercentage, minHealthyPercent))
+		h.MaxPercent = int(ptr.Deref(preferences.MaxHealthyPercentage, maxHealthyPercent))
 	}
 	return h
 }

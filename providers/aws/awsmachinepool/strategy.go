@@ -16,7 +16,8 @@ import (
 func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*awsv1.MachinePoolSource]) {
 	preferences := ptr.Deref(spec.RefreshPreferences, awsv1.RefreshPreferences{})
 	strategy := ptr.Deref(spec.Strategy, awsv1.Strategy{})
-	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(strategy.RollingUpdate, "spec.strategy")
+	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(common.Strategy{Type: common.StrategyType(strategy.Type),
+		RollingUpdate: strategy.RollingUpdate, Pace: strategy.Pace}, "spec.strategy")
 	switch {
 	case strategy.Type == awsv1.StrategyInstanceRefresh:
 		t.Strategy, t.Rollback = nil, preferences.AutoRollback
@@ -32,14 +33,14 @@ func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*
 
 // limitBy sets the limits of a rollout to those of an instance refresh: what may be missing below 100 percent, and what may exist above.
 // An absent percentage stands for the default of a rollout, and so does the surge where both leave no room.
-func limitBy(s *pool.Strategy, asked awsv1.RefreshPreferences) {
-	least, most := ptr.Deref(asked.MinHealthyPercentage, 100), ptr.Deref(asked.MaxHealthyPercentage, 100)
+func limitBy(s *pool.Strategy, preferences awsv1.RefreshPreferences) {
+	minPercent, maxPercent := ptr.Deref(preferences.MinHealthyPercentage, 100), ptr.Deref(preferences.MaxHealthyPercentage, 100)
 	s.SurgeField, s.UnavailableField = "spec.refreshPreferences.maxHealthyPercentage", "spec.refreshPreferences.minHealthyPercentage"
 	s.MaxSurge, s.MaxUnavailable = pool.IntOrPercent{Value: common.DefaultMaxSurge}, pool.IntOrPercent{Value: common.DefaultMaxUnavailable}
-	if least < 100 {
-		s.MaxUnavailable = pool.IntOrPercent{Value: int(100 - least), Percent: true}
+	if minPercent < 100 {
+		s.MaxUnavailable = pool.IntOrPercent{Value: int(100 - minPercent), Percent: true}
 	}
-	if asked.MaxHealthyPercentage != nil && (most > 100 || least < 100) {
-		s.MaxSurge = pool.IntOrPercent{Value: int(most - 100), Percent: true}
+	if preferences.MaxHealthyPercentage != nil && (maxPercent > 100 || minPercent < 100) {
+		s.MaxSurge = pool.IntOrPercent{Value: int(maxPercent - 100), Percent: true}
 	}
 }

@@ -66,8 +66,8 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.Manage
 	}
 }
 
-// bootstrapMode is what bootstrap data is to a node group: it reaches the machines by a launch template of the pool's own. Without
-// that, and without data, EKS's images know how to join.
+// bootstrapMode returns whether a node group needs bootstrap data, which reaches the machines by a launch template of the pool's own.
+// Without such a template, or without data, EKS's images can join by themselves.
 func bootstrapMode(o *awsv1.AWSManagedMachinePool) bootstrap.Mode {
 	if template := o.Spec.AWSLaunchTemplate; template == nil || template.Existing != nil {
 		return bootstrap.None
@@ -140,8 +140,8 @@ func setInfraCluster(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], 
 	return nil
 }
 
-// strategy is how machines are replaced that only a restart makes stale: as many at once as in an update of EKS's own, of
-// which one always goes where the percentage of a small pool is less than a machine.
+// strategy returns the strategy for machines that are stale only because of a restart: as many at once as in EKS's own updates, and at
+// least one if the percentage of a small pool is less than a machine.
 func strategy(c *awsv1.UpdateConfig) *pool.Strategy {
 	s := &pool.Strategy{
 		MaxUnavailable:   pool.IntOrPercent{Value: 1},

@@ -66,7 +66,7 @@ func templates(o Options) []Grant {
 	}
 }
 
-// launches are the grants that services ask about when they are told to launch instances.
+// launches are the grants that services check before they launch instances.
 func launches(o Options) []Grant {
 	services := []string{o.service("ec2")}
 	linked := []string{"autoscaling.amazonaws.com", "spot.amazonaws.com"}

@@ -60,11 +60,11 @@ func nodeGroups(o Options) []Grant {
 // madeRoles are the names of the roles that are made for nodes where the specification names none.
 var madeRoles = []string{"*_nodegroup-iam-service-role"}
 
-// nodePolicies are what every node needs.
+// nodePolicies lists the policies that every node needs.
 var nodePolicies = []string{"AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryReadOnly"}
 
-// nodeRoles are the grants about roles that are made for nodes. Which policies may be attached is bounded: who may attach any
-// policy to a role that machines get may do anything.
+// nodeRoles returns the grants for roles that are created for nodes. The policies that may be attached are restricted: a principal that may
+// attach any policy to a machine's role could gain any permission.
 func nodeRoles(o Options) []Grant {
 	attach := Grant{
 		Name: "MusterNodeRolePolicies", Resources: []string{o.role("*")}, Conditions: ours(), Actions: []Action{

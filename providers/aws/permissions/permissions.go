@@ -26,7 +26,7 @@ type Options struct {
 	EKSAddRoles bool
 	// Bucket is the S3 bucket that user data is kept in which is too large for a template; empty allows none.
 	Bucket string
-	// NodeRoles are the names, or patterns of names, of further roles that machines may be given, beside the ecosystem's.
+	// NodeRoles are the names, or patterns of names, of roles that machines may be given, in addition to the ecosystem's.
 	NodeRoles []string
 	// AssumeRoles are the ARNs of the roles that AWSClusterRoleIdentities name.
 	AssumeRoles []string
@@ -38,7 +38,7 @@ type Action struct {
 	Name string
 	// Why it is needed.
 	Why string
-	// ByService is true if Muster never calls it: a service checks it when it is asked for something else.
+	// ByService is true if Muster never calls it: a service checks it for another call.
 	ByService bool
 }
 

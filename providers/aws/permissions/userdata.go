@@ -1,6 +1,6 @@
 package permissions
 
-// objectFolder is where in the bucket the user data of pools is kept.
+// objectFolder is the folder of the pools' user data in the bucket.
 const objectFolder = "machine-pool/"
 
 // userData are the grants about the bucket that holds user data which is too large for a template.

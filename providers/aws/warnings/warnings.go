@@ -53,15 +53,15 @@ func machinePool(p *awsv1.AWSMachinePool) admission.Warnings {
 
 // rollout are the warnings of the fields of a rollout.
 func (c *collected) rollout(spec *awsv1.AWSMachinePoolSpec) {
-	asked := spec.RefreshPreferences
+	preferences := spec.RefreshPreferences
 	switch {
-	case asked == nil || spec.Strategy != nil && spec.Strategy.Type == awsv1.StrategyInstanceRefresh:
+	case preferences == nil || spec.Strategy != nil && spec.Strategy.Type == awsv1.StrategyInstanceRefresh:
 	case spec.Strategy != nil:
 		c.When(true, "spec.refreshPreferences: has no effect with spec.strategy.type RollingUpdate: its limits are those of "+
 			"spec.strategy.rollingUpdate")
 	default:
 		var unused []string
-		for field, set := range refreshOnly(asked) {
+		for field, set := range refreshOnly(preferences) {
 			if set {
 				unused = append(unused, field)
 			}
@@ -73,14 +73,14 @@ func (c *collected) rollout(spec *awsv1.AWSMachinePoolSpec) {
 }
 
 // refreshOnly reports which of the preferences that have a meaning in an instance refresh alone are set.
-func refreshOnly(asked *awsv1.RefreshPreferences) map[string]bool {
+func refreshOnly(preferences *awsv1.RefreshPreferences) map[string]bool {
 	return map[string]bool{
-		"checkpointPercentages":     len(asked.CheckpointPercentages) > 0,
-		"bakeTime":                  asked.BakeTime != nil,
-		"autoRollback":              asked.AutoRollback,
-		"alarmSpecification":        asked.AlarmSpecification != nil,
-		"scaleInProtectedInstances": asked.ScaleInProtectedInstances != "",
-		"standbyInstances":          asked.StandbyInstances != "",
+		"checkpointPercentages":     len(preferences.CheckpointPercentages) > 0,
+		"bakeTime":                  preferences.BakeTime != nil,
+		"autoRollback":              preferences.AutoRollback,
+		"alarmSpecification":        preferences.AlarmSpecification != nil,
+		"scaleInProtectedInstances": preferences.ScaleInProtectedInstances != "",
+		"standbyInstances":          preferences.StandbyInstances != "",
 	}
 }
 

@@ -33,7 +33,7 @@ func ManagedDefaulter(scheme *runtime.Scheme) *admission.Webhook {
 	return admission.WithDefaulter[*aksv1.AzureManagedMachinePool](scheme, managedDefaulter{})
 }
 
-// ManagedValidator refuses AzureManagedMachinePools that AKS can't have beside others of their cluster. The reader finds those.
+// ManagedValidator rejects AzureManagedMachinePools that conflict with others of their cluster. The reader finds those.
 func ManagedValidator(scheme *runtime.Scheme, reader client.Reader) *admission.Webhook {
 	return admission.WithValidator[*aksv1.AzureManagedMachinePool](scheme, &managedValidator{reader: reader})
 }

@@ -62,7 +62,7 @@ func (asoValidator) ValidateDelete(context.Context, *aksv1.AzureASOManagedMachin
 	return nil, nil
 }
 
-// manifestOf returns the manifest of the agent pool. The error says what can't be followed.
+// manifestOf returns the manifest of the agent pool, or an error that names the unsupported part.
 func manifestOf(p *aksv1.AzureASOManagedMachinePool) (*aksv1.AgentPoolManifest, error) {
 	m, err := p.Spec.AgentPoolManifest()
 	if err == nil {

@@ -72,7 +72,7 @@ func (v *validator) ValidateCreate(ctx context.Context, p *azurev1.AzureMachineP
 
 // ValidateUpdate refuses a change that breaks a rule. The writes of controllers, and those to an object that goes, break none.
 func (v *validator) ValidateUpdate(ctx context.Context, old, p *azurev1.AzureMachinePool) (admission.Warnings, error) {
-	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(asked(old), asked(p)) {
+	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(userSpec(old), userSpec(p)) {
 		return nil, nil
 	}
 	var errs field.ErrorList
@@ -87,8 +87,8 @@ func (*validator) ValidateDelete(context.Context, *azurev1.AzureMachinePool) (ad
 	return nil, nil
 }
 
-// asked is what people ask for: the specification without what controllers write there.
-func asked(p *azurev1.AzureMachinePool) *azurev1.AzureMachinePoolSpec {
+// userSpec returns the specification without the fields that controllers write.
+func userSpec(p *azurev1.AzureMachinePool) *azurev1.AzureMachinePoolSpec {
 	spec := p.Spec.DeepCopy()
 	spec.ProviderID, spec.ProviderIDList = "", nil
 	return spec

@@ -26,7 +26,7 @@ func newKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(ssh.MarshalAuthorizedKey(public)), nil
 }
 
-// keyProblems are what is wrong with a key.
+// keyProblems validates an SSH public key.
 func keyProblems(key string) field.ErrorList {
 	path := field.NewPath("spec", "template", "sshPublicKey")
 	text, err := base64.StdEncoding.DecodeString(key)

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/kube/webhook/checks"
 )
 
-// TemplatePath is where changes of AzureMachinePoolTemplates are validated.
+// TemplatePath is the path of the webhook that validates changes of AzureMachinePoolTemplates.
 const TemplatePath = "/validate-infrastructure-cluster-x-k8s-io-v1beta1-azuremachinepooltemplate"
 
 // +kubebuilder:webhook:verbs=update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta1-azuremachinepooltemplate,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=azuremachinepooltemplates,versions=v1beta1,name=validation.azuremachinepooltemplate.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1

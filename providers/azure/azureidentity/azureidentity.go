@@ -37,19 +37,19 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 }
 
 // reference returns the identity that the cluster references, or the stored one if the infrastructure cluster is gone.
-func reference(by identity.Referrer) (*azurev1.IdentityReference, error) {
+func reference(by identity.Referrer) (*common.IdentityReference, error) {
 	if by.InfraCluster != nil {
 		return azurev1.IdentityRefOf(by.InfraCluster)
 	}
 	if by.StoredIdentity() == "" {
 		return nil, nil
 	}
-	ref, err := azurev1.ParseIdentityReference(by.StoredIdentity())
+	ref, err := common.ParseIdentityReference(by.StoredIdentity())
 	return &ref, err
 }
 
 // read reads the identity that a reference leads to.
-func read(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, field string) (*azurev1.IdentityView, error) {
+func read(ctx context.Context, from *identity.Credentials, ref common.IdentityReference, field string) (*azurev1.IdentityView, error) {
 	if ref.Kind != azurev1.ClusterIdentityKind {
 		return nil, invalid("%s.kind is %q: want %s", field, ref.Kind, azurev1.ClusterIdentityKind)
 	}
@@ -135,7 +135,7 @@ func borrows(i *azurev1.IdentityView) bool {
 }
 
 // secret reads the password or the certificate. No error contains it.
-func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference,
+func secret(ctx context.Context, from *identity.Credentials, ref common.IdentityReference,
 	source azurev1.IdentitySource) (common.Secret, error) {
 	field := ref.String() + ": spec.clientSecret"
 	key := client.ObjectKey{Namespace: source.ClientSecret.Namespace, Name: source.ClientSecret.Name}

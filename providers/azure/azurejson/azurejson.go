@@ -1,6 +1,6 @@
 // Package azurejson keeps, for every AzureMachinePool, the secret with the configuration that the cloud provider on its
 // machines reads from /etc/kubernetes/azure.json. A KubeadmConfig takes the file from there, by the name and the keys that the
-// ecosystem knows. Azure is never asked.
+// ecosystem knows. Azure is never called.
 package azurejson
 
 import (
@@ -45,7 +45,7 @@ const (
 	// owned is the value of the label by the cluster's name on a secret that Muster owns. One without it was created by a client that
 	// wants another configuration, and stays as it is.
 	owned = "owned"
-	// retry is how soon a secret is looked at again that another client has just written.
+	// retry is the delay before a secret is read again that another client has just written.
 	retry = 50 * time.Millisecond
 	// clusterKind is the infrastructure of clusters whose machines need the configuration.
 	clusterKind = "AzureCluster"
@@ -74,8 +74,8 @@ type Reconciler struct {
 	Defaults Defaults
 
 	sources *identity.Sources
-	// told is what events said last of why an object's secret is not written: one that stays is no news.
-	told sync.Map
+	// lastCause holds, by object, the reason in the last event about a secret that is not written, so that a repeated one emits no event.
+	lastCause sync.Map
 }
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	o := &azurev1.AzureMachinePool{}
 	if err := r.Client.Get(ctx, req.NamespacedName, o); err != nil {
 		r.reads().Use(req.NamespacedName, nil)
-		r.told.Delete(req.NamespacedName)
+		r.lastCause.Delete(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !o.DeletionTimestamp.IsZero() || r.WatchFilter != "" && o.Labels[clusterv1.WatchLabel] != r.WatchFilter {
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	switch {
 	case errors.As(err, &refused):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
-		if last, _ := r.told.Swap(req.NamespacedName, refused.Cause); last != refused.Cause {
+		if last, _ := r.lastCause.Swap(req.NamespacedName, refused.Cause); last != refused.Cause {
 			r.event(o, corev1.EventTypeWarning, refused.Cause.Reason, "Secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
 		}
 		return ctrl.Result{}, nil
@@ -106,7 +106,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		// Another client was faster, which is not reported: its change is read next.
 		return ctrl.Result{RequeueAfter: retry}, nil
 	case err == nil:
-		r.told.Delete(req.NamespacedName)
+		r.lastCause.Delete(req.NamespacedName)
 	}
 	return ctrl.Result{}, err
 }
@@ -154,14 +154,14 @@ func (r *Reconciler) cluster(ctx context.Context, o *azurev1.AzureMachinePool) (
 	return cluster, nil
 }
 
-// content is what a secret has to hold.
+// content is the desired content of a secret.
 type content struct {
 	data map[string][]byte
 	// password is true if it authenticates to Azure by a password.
 	password bool
 }
 
-// content is what the pool's secret has to hold; nil when the cluster is none that needs it.
+// content returns the desired content of the pool's secret; nil if the cluster needs none.
 func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, cluster *clusterv1.Cluster) (*content, error) {
 	ref := cluster.Spec.InfrastructureRef
 	if ref.Kind != clusterKind || ref.APIGroup != azurev1.GroupVersion.Group {
@@ -186,8 +186,8 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 		password: c.AADClientSecret != ""}, nil
 }
 
-// config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
-// waits for a change by the user.
+// config returns the configuration derived from the pool, its cluster and the referenced identity. An input that is missing or invalid is
+// reported as an *identity.Error: the configuration waits for a change by the user.
 func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured,
 	from *identity.Credentials) (*config, error) {
 	view, err := azurev1.ClusterViewOf(place)

@@ -133,12 +133,12 @@ func (w *world) secret() *corev1.Secret {
 	return s
 }
 
-// config is what a key of the secret holds.
+// config returns the content of one key of the secret.
 func (w *world) config(key string) map[string]any {
 	w.t.Helper()
 	s := w.secret()
 	if s == nil {
-		w.t.Fatalf("want a secret, got none; events: %q", w.said())
+		w.t.Fatalf("want a secret, got none; events: %q", w.newEvents())
 	}
 	var got map[string]any
 	if err := json.Unmarshal(s.Data[key], &got); err != nil {
@@ -147,8 +147,8 @@ func (w *world) config(key string) map[string]any {
 	return got
 }
 
-// said are the events since the last question.
-func (w *world) said() []string {
+// newEvents returns the events since the last call.
+func (w *world) newEvents() []string {
 	var all []string
 	for {
 		select {
@@ -160,8 +160,8 @@ func (w *world) said() []string {
 	}
 }
 
-// plain is the configuration of a pool without an identity of its own, in a cluster that says as little as it may.
-func plain() map[string]any {
+// minimalConfig is the configuration of a pool without an identity of its own, in a cluster that says as little as it may.
+func minimalConfig() map[string]any {
 	return map[string]any{
 		"cloud": "AzurePublicCloud", "tenantId": "tenant", "subscriptionId": "sub", "aadClientId": "client", "aadClientSecret": "s3cret",
 		"resourceGroup": "capz", "securityGroupName": "capz-node-nsg", "securityGroupResourceGroup": "capz", "location": "westus2",
@@ -174,7 +174,7 @@ func plain() map[string]any {
 
 // with is the plain configuration with other values; nil takes a field away.
 func with(change map[string]any) map[string]any {
-	all := plain()
+	all := minimalConfig()
 	maps.Copy(all, change)
 	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })
 	return all
@@ -198,7 +198,7 @@ func TestConfig(t *testing.T) {
 		want            map[string]any
 	}{
 		{reason: "the names are those that the ecosystem gives; without an identity of their own machines have the cluster's password",
-			cluster: identified, identity: principal(t), want: plain()},
+			cluster: identified, identity: principal(t), want: minimalConfig()},
 		{reason: "an identity that Azure makes needs no password", cluster: identified, identity: principal(t),
 			pool: func(o *azurev1.AzureMachinePool) { o.Spec.Identity = azurev1.VMIdentitySystemAssigned },
 			want: with(map[string]any{"aadClientId": nil, "aadClientSecret": nil, "useManagedIdentityExtension": true})},
@@ -263,7 +263,7 @@ func TestConfig(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", key, diff)
 				}
 			}
-			events := strings.Join(w.said(), "\n")
+			events := strings.Join(w.newEvents(), "\n")
 			if strings.Contains(events, "s3cret") {
 				t.Errorf("want no secret in an event, got %s", events)
 			}
@@ -288,13 +288,13 @@ func TestSecret(t *testing.T) {
 		owner.APIVersion != "infrastructure.cluster.x-k8s.io/v1beta1" {
 		t.Errorf("want the pool as its owner, got %v", s.OwnerReferences)
 	}
-	if said := w.said(); len(said) != 2 || !strings.Contains(said[1], "VMIdentityNone") {
-		t.Errorf("want it told once what lies on the machines' disks, got %q", said)
+	if events := w.newEvents(); len(events) != 2 || !strings.Contains(events[1], "VMIdentityNone") {
+		t.Errorf("want it told once what lies on the machines' disks, got %q", events)
 	}
 	w.pass()
 	w.pass()
-	if said := w.said(); w.writes != 1 || len(said) > 0 {
-		t.Errorf("want one write and nothing more to tell, got %d and %q", w.writes, said)
+	if events := w.newEvents(); w.writes != 1 || len(events) > 0 {
+		t.Errorf("want one write and nothing more to tell, got %d and %q", w.writes, events)
 	}
 	for reason, change := range map[string]func(*corev1.Secret){
 		"content that another client changed is repaired": func(s *corev1.Secret) { s.Data["azure.json"] = []byte("{}") },
@@ -376,24 +376,24 @@ func TestHeld(t *testing.T) {
 		reason  string
 		objects []client.Object
 		filter  string
-		// said are words of the one event; empty wants none.
-		said []string
+		// message holds parts of the one event; empty means no event.
+		message []string
 	}{
 		{reason: "a pool that is paused", objects: []client.Object{capz(t, identified), paused}},
 		{reason: "a pool that goes takes its secret along", objects: []client.Object{capz(t, identified), going}},
 		{reason: "a pool of another instance of the controller", objects: []client.Object{capz(t, identified), pool()}, filter: "mine"},
 		{reason: "a cluster whose infrastructure is still to come", objects: []client.Object{pool()},
-			said: []string{"IdentityMissing", "AzureCluster ns/capz does not exist"}},
+			message: []string{"IdentityMissing", "AzureCluster ns/capz does not exist"}},
 		{reason: "an identity that is still to come",
 			objects: []client.Object{capz(t, ", identityRef: {kind: AzureClusterIdentity, name: other}"), pool()},
-			said:    []string{"IdentityMissing", "AzureClusterIdentity ns/other does not exist"}},
+			message: []string{"IdentityMissing", "AzureClusterIdentity ns/other does not exist"}},
 		{reason: "no subscription", objects: []client.Object{capz(t, identified+", subscriptionID: ''"), pool()},
-			said: []string{"AzureJSONHeld", "spec.subscriptionID"}},
+			message: []string{"AzureJSONHeld", "spec.subscriptionID"}},
 		{reason: "a limit that the cloud provider does not know",
 			objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: [{name: moonRateLimit}]}"), pool()},
-			said:    []string{"AzureJSONHeld", "moonRateLimit"}},
+			message: []string{"AzureJSONHeld", "moonRateLimit"}},
 		{reason: "a field of another type", objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: 1}"),
-			pool()}, said: []string{"AzureJSONHeld"}},
+			pool()}, message: []string{"AzureJSONHeld"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -401,16 +401,16 @@ func TestHeld(t *testing.T) {
 			w.reconciler.WatchFilter = c.filter
 			w.pass()
 			w.pass()
-			said := w.said()
+			events := w.newEvents()
 			if w.writes != 0 || w.secret() != nil {
 				t.Errorf("want nothing written, got %d writes", w.writes)
 			}
-			if len(said) != min(1, len(c.said)) {
-				t.Fatalf("want it said once, if at all, got %q", said)
+			if len(events) != min(1, len(c.message)) {
+				t.Fatalf("want it said once, if at all, got %q", events)
 			}
-			for _, words := range c.said {
-				if !strings.Contains(said[0], words) {
-					t.Errorf("want %q said, got %q", words, said)
+			for _, words := range c.message {
+				if !strings.Contains(events[0], words) {
+					t.Errorf("want %q said, got %q", words, events)
 				}
 			}
 		})

@@ -18,7 +18,7 @@ const (
 	loadBalancerSKU = "Standard"
 	// maximumLoadBalancerRules is the ecosystem's figure; Azure's own limit of a Standard load balancer is higher.
 	maximumLoadBalancerRules = 250
-	// identityPrefix is what the ecosystem writes before the ID of an identity.
+	// identityPrefix precedes the ID of an identity in the ecosystem's objects.
 	identityPrefix = "azure://"
 )
 
@@ -53,7 +53,7 @@ type config struct {
 	backOff
 }
 
-// Defaults are what the controller's own settings say where an AzureCluster and its identity say nothing.
+// Defaults holds the controller's own settings, for fields that an AzureCluster and its identity leave empty.
 type Defaults struct {
 	// SubscriptionID of clusters that name none, and TenantID of clusters that name no identity.
 	SubscriptionID, TenantID string

@@ -5,10 +5,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/muster-project/muster/api/common"
 )
 
-// limits are how often the cloud provider may ask Azure: for everything, and for kinds of things.
+// limits holds the cloud provider's rate limits: the general one, and those for resource types.
 type limits struct {
 	limit
 
@@ -28,7 +29,7 @@ type limits struct {
 	AvailabilitySet        *limit `json:"availabilitySetRateLimit,omitempty"`
 }
 
-// limit is one of them, in calls a second.
+// limit is one rate limit, in calls per second.
 type limit struct {
 	On          bool    `json:"cloudProviderRateLimit,omitempty"`
 	QPS         float32 `json:"cloudProviderRateLimitQPS,omitempty"`
@@ -37,7 +38,7 @@ type limit struct {
 	BucketWrite int     `json:"cloudProviderRateLimitBucketWrite,omitempty"`
 }
 
-// backOff is how the cloud provider asks again, in seconds.
+// backOff configures the cloud provider's retries. Durations are in seconds.
 type backOff struct {
 	On       bool    `json:"cloudProviderBackoff,omitempty"`
 	Retries  int     `json:"cloudProviderBackoffRetries,omitempty"`
@@ -81,11 +82,11 @@ type backOffFields struct {
 	Jitter   *resource.Quantity `json:"cloudProviderBackoffJitter,omitempty"`
 }
 
-// override puts in what the AzureCluster says in so many words.
+// override sets the fields that the AzureCluster overrides.
 func (c *config) override(place *unstructured.Unstructured) error {
 	var o overrides
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(place.UnstructuredContent(), &o); err != nil {
-		return fmt.Errorf("reading AzureCluster %s: a field has another type than it should: %w", place.GetName(), err)
+	if err := common.FieldsOf(place, &o); err != nil {
+		return err
 	}
 	c.ExtendedLocationType, c.ExtendedLocationName = o.Spec.ExtendedLocation.Type, o.Spec.ExtendedLocation.Name
 	for _, r := range o.Spec.Config.RateLimits {
@@ -107,7 +108,7 @@ func (c *config) override(place *unstructured.Unstructured) error {
 	return nil
 }
 
-// named is where the limit of that name is; nil for an unknown name.
+// named returns the field of the named limit; nil for an unknown name.
 func (l *limits) named(name string) **limit {
 	return map[string]**limit{
 		"routeRateLimit": &l.Route, "subnetsRateLimit": &l.Subnets, "interfaceRateLimit": &l.Interface, "routeTableRateLimit": &l.RouteTable,

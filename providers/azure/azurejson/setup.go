@@ -25,12 +25,12 @@ const Name = "azurejson"
 // SetupWithManager adds the reconciler to a manager that has the indexes of watch.AddIndexes. A pool is looked at when it,
 // its MachinePool, Cluster, AzureCluster, identity or secret changes in what people say, and not when they tell how they are.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Options) error {
-	said := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+	relevant := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
 		predicate.AnnotationChangedPredicate{}))
 	c, err := ctrl.NewControllerManagedBy(mgr).Named(Name).WithOptions(o).
-		For(&azurev1.AzureMachinePool{}, said).
-		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(poolRequests), said).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), said).
+		For(&azurev1.AzureMachinePool{}, relevant).
+		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(poolRequests), relevant).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), relevant).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests),
 			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Build(r)

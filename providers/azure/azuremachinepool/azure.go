@@ -75,7 +75,7 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
 	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, NoPrerequisites: spec.Identity != azurev1.VMIdentitySystemAssigned,
 		CreateBlocked: held(spec, in.MachinePool)}
-	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy.RollingUpdate, "spec.strategy")
+	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
 	var err error
 	if source.Cluster, err = infraCluster(in); err != nil {
 		return t, err
@@ -98,7 +98,7 @@ func infraCluster(in infrapool.Inputs) (azurev1.ClusterView, error) {
 	return view, err
 }
 
-// held says what is still missing for new machines.
+// held returns the missing input of new machines; nil if there is none.
 func held(spec *azurev1.AzureMachinePoolSpec, mp *clusterv1.MachinePool) *pool.Cause {
 	if spec.Flexible() && mp != nil {
 		if err := azurev1.FlexibleVersion(mp.Spec.Template.Spec.Version); err != nil {

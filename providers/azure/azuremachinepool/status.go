@@ -19,7 +19,7 @@ func conditions(_ *azurev1.AzureMachinePool, r report.Report, out engine.Outcome
 	return azurestatus.Conditions(r, out.Observed.Group)
 }
 
-// image is what new machines boot from: as the specification names it, or else as it was found for the Kubernetes version.
+// image returns the image of new machines: the specified one, or else the one found for the Kubernetes version.
 func image(o *azurev1.AzureMachinePool, remembered map[string]string) *azurev1.Image {
 	if o.Spec.Template.Image != nil {
 		return o.Spec.Template.Image.DeepCopy()
@@ -27,5 +27,5 @@ func image(o *azurev1.AzureMachinePool, remembered map[string]string) *azurev1.I
 	if found := azurev1.ImageRemembered(remembered); found != nil {
 		return found
 	}
-	return o.Status.Image // what is looked up at this moment is not known to be another
+	return o.Status.Image // the last known image stays until the look-up has a result
 }

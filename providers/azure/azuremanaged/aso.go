@@ -31,8 +31,8 @@ import (
 const (
 	propertyMode       = "mode"
 	propertyAutoscaler = "enableAutoScaling"
-	propertyLeast      = "minCount"
-	propertyMost       = "maxCount"
+	propertyMin        = "minCount"
+	propertyMax        = "maxCount"
 )
 
 // ASO translates AzureASOManagedMachinePools.
@@ -93,8 +93,8 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 	mode, _, _ := unstructured.NestedString(manifest.Spec, propertyMode)
 	t.bound(mode, at+propertyMode)
 	if on, _, _ := unstructured.NestedBool(manifest.Spec, propertyAutoscaler); on {
-		t.autoscaled(aksv1.ReplicasManagedByAKS, at+propertyAutoscaler, number(manifest.Spec, propertyLeast), number(manifest.Spec, propertyMost))
-		t.MinField, t.MaxField = at+propertyLeast, at+propertyMost
+		t.autoscaled(aksv1.ReplicasManagedByAKS, at+propertyAutoscaler, number(manifest.Spec, propertyMin), number(manifest.Spec, propertyMax))
+		t.MinField, t.MaxField = at+propertyMin, at+propertyMax
 	}
 	if in.MachinePool != nil && t.Autoscaler == "" {
 		t.Spec.Replicas = in.MachinePool.Spec.Replicas

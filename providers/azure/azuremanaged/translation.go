@@ -18,10 +18,10 @@ import (
 // reasonWaitControlPlane is the reason while the managed cluster takes no agent pools.
 const reasonWaitControlPlane = "WaitingForControlPlane"
 
-// mostNodes is the largest number of nodes of an agent pool (AKS: "Quotas, VM size restrictions, and region availability").
-const mostNodes = 1000
+// maxNodes is the largest number of nodes of an agent pool (AKS: "Quotas, VM size restrictions, and region availability").
+const maxNodes = 1000
 
-// noControlPlane is what a Cluster lacks whose control plane is of another kind.
+// noControlPlane describes a Cluster whose control plane is of another kind.
 func noControlPlane(kind string) string {
 	return "names no " + kind + " in spec.controlPlaneRef: AKS keeps agent pools for managed clusters alone"
 }
@@ -39,10 +39,10 @@ type translated struct {
 	infrapool.Translation[*aksv1.AgentPoolSource]
 }
 
-// translation returns what objects of both kinds ask for. AKS has no template beside the agent pool, and replaces nodes itself.
+// translation returns the desired state of objects of both kinds. AKS has no template other than the agent pool, and replaces nodes itself.
 func translation(spec *aksv1.AgentPoolSource, upgrade *aksv1.UpgradeSettings) translated {
 	return translated{infrapool.Translation[*aksv1.AgentPoolSource]{
-		Spec: spec, Max: mostNodes, MaxField: "the limit of AKS", DeletePolicy: pool.Oldest, Strategy: strategy(upgrade), NoPrerequisites: true,
+		Spec: spec, Max: maxNodes, MaxField: "the limit of AKS", DeletePolicy: pool.Oldest, Strategy: strategy(upgrade), NoPrerequisites: true,
 	}}
 }
 
@@ -54,9 +54,9 @@ func (t *translated) bound(mode, field string) {
 }
 
 // autoscaled has AKS's own autoscaler size the pool, which field asks for, within the bounds of the specification.
-func (t *translated) autoscaled(annotation, field string, least, most *int) {
+func (t *translated) autoscaled(annotation, field string, minSize, maxSize *int) {
 	t.Autoscaler, t.AutoscalerField = annotation, field
-	t.Min, t.Max = max(ptr.Deref(least, 0), t.Min), ptr.Deref(most, mostNodes)
+	t.Min, t.Max = max(ptr.Deref(minSize, 0), t.Min), ptr.Deref(maxSize, maxNodes)
 }
 
 // locate says where the agent pool is: as the control plane has it, or else as the object remembers it.
@@ -99,7 +99,7 @@ func nodeImage(out engine.Outcome) string {
 	return out.Observed.Group.Image
 }
 
-// strategy is how machines are replaced that only a restart makes stale: as many at once as AKS replaces in an upgrade.
+// strategy returns the strategy for machines that are stale only because of a restart: as many at once as AKS replaces in an upgrade.
 func strategy(u *aksv1.UpgradeSettings) *pool.Strategy {
 	s := &pool.Strategy{
 		MaxSurge: share(aksv1.DefaultMaxSurge), SurgeField: "spec.upgradeSettings.maxSurge",

@@ -1,6 +1,6 @@
-// Package permissions is what credentials must allow so that Muster can run machine pools on Azure, as data: each action with
-// the reason why it is needed, and the custom role that allows these and nothing else. Azure's roles know no tags: what they
-// allow is bounded by the scopes that the role is assigned at.
+// Package permissions lists, as data, the permissions that Muster's credentials need to run machine pools on Azure: each action with its
+// reason, and the custom role that allows these actions and nothing else. Azure roles do not support conditions on tags: their permissions
+// are limited by the scopes at which the role is assigned.
 //
 // Every test of the driver runs under exactly these actions.
 package permissions
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// DefaultName is the role's name unless another is asked for.
+// DefaultName is the default name of the role.
 const DefaultName = "Muster machine pools"
 
 // Options choose what is allowed. The zero Options allow agent pools of AKS, and AzureMachinePools whose machines have no identity, or
@@ -35,13 +35,13 @@ type Action struct {
 	Why string
 	// AgentPools is true if only agent pools of AKS need it.
 	AgentPools bool
-	// ByService is true if Muster never asks for it: Azure checks it when it is asked for something else.
+	// ByService is true if Muster never uses it directly: Azure checks it for another call.
 	ByService bool
 }
 
 // Grant allows actions at scopes.
 type Grant struct {
-	// At is the narrowest scope at which the actions have to be allowed, in words.
+	// At describes the narrowest scope at which the actions have to be allowed.
 	At string
 	// Actions that are allowed.
 	Actions []Action

@@ -29,7 +29,7 @@ func Validator(scheme *runtime.Scheme) *admission.Webhook {
 	return admission.WithValidator[*gcpv1.GCPMachinePool](scheme, validator{})
 }
 
-// ManagedValidator warns of GCPManagedMachinePools, and refuses those that GKE can't have beside others of their cluster. The reader finds
+// ManagedValidator warns about GCPManagedMachinePools, and rejects those that conflict with others of their cluster. The reader finds
 // those.
 func ManagedValidator(scheme *runtime.Scheme, reader client.Reader) *admission.Webhook {
 	return admission.WithValidator[*gcpv1.GCPManagedMachinePool](scheme, &managedValidator{reader: reader})

@@ -19,7 +19,7 @@ func (validator) ValidateCreate(_ context.Context, p *gcpv1.GCPMachinePool) (adm
 
 // ValidateUpdate warns of a change by a user. Controllers are not warned.
 func (validator) ValidateUpdate(_ context.Context, old, p *gcpv1.GCPMachinePool) (admission.Warnings, error) {
-	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(asked(old), asked(p)) {
+	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(userSpec(old), userSpec(p)) {
 		return nil, nil
 	}
 	return warnings(&p.Spec), nil
@@ -30,21 +30,21 @@ func (validator) ValidateDelete(context.Context, *gcpv1.GCPMachinePool) (admissi
 	return nil, nil
 }
 
-// asked is what users ask for: the specification without what controllers write there.
-func asked(p *gcpv1.GCPMachinePool) *gcpv1.GCPMachinePoolSpec {
+// userSpec returns the specification without the fields that controllers write.
+func userSpec(p *gcpv1.GCPMachinePool) *gcpv1.GCPMachinePoolSpec {
 	spec := p.Spec.DeepCopy()
 	spec.ProviderID, spec.ProviderIDList = "", nil
 	return spec
 }
 
-// warning is what a user is told if something holds.
+// warning is a text that is returned to the user if a condition holds.
 type warning struct {
 	holds bool
 	text  string
 }
 
-// given returns the texts of the warnings that hold.
-func given(list []warning) (texts admission.Warnings) {
+// active returns the texts of the warnings that hold.
+func active(list []warning) (texts admission.Warnings) {
 	for _, w := range list {
 		if w.holds {
 			texts = append(texts, w.text)
@@ -53,7 +53,7 @@ func given(list []warning) (texts admission.Warnings) {
 	return texts
 }
 
-// warnings are of what has no effect, or does harm.
+// warnings returns the texts for settings without effect and for harmful ones.
 func warnings(spec *gcpv1.GCPMachinePoolSpec) admission.Warnings {
 	list := []warning{
 		{set(spec.Image) && set(spec.ImageFamily), "spec.imageFamily: has no effect beside spec.image"},
@@ -69,7 +69,7 @@ func warnings(spec *gcpv1.GCPMachinePoolSpec) admission.Warnings {
 			at + fmt.Sprintf(".size: has no effect: every local SSD has %d gigabytes", gcpv1.LocalSSDSize),
 		})
 	}
-	return given(list)
+	return active(list)
 }
 
 // keyWarning is of a key that the specification holds.

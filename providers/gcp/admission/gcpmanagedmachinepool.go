@@ -38,7 +38,7 @@ func (v *managedValidator) ValidateCreate(ctx context.Context, p *gcpv1.GCPManag
 
 // ValidateUpdate warns of a change by a user. Controllers are not warned.
 func (*managedValidator) ValidateUpdate(_ context.Context, old, p *gcpv1.GCPManagedMachinePool) (admission.Warnings, error) {
-	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(managedAsked(old), managedAsked(p)) {
+	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(managedUserSpec(old), managedUserSpec(p)) {
 		return nil, nil
 	}
 	return append(managedWarnings(&p.Spec), zoneWarnings(old.Spec.NodeLocations, p.Spec.NodeLocations)...), nil
@@ -46,7 +46,7 @@ func (*managedValidator) ValidateUpdate(_ context.Context, old, p *gcpv1.GCPMana
 
 // zoneWarnings are of a change of the zones: GKE has no request that goes back to those of the cluster.
 func zoneWarnings(old, zones []string) admission.Warnings {
-	return given([]warning{{len(zones) == 0 && len(old) > 0, "spec.nodeLocations: removing it has no effect: the node pool keeps its zones"}})
+	return active([]warning{{len(zones) == 0 && len(old) > 0, "spec.nodeLocations: removing it has no effect: the node pool keeps its zones"}})
 }
 
 // ValidateDelete lets every deletion pass.
@@ -54,8 +54,8 @@ func (*managedValidator) ValidateDelete(context.Context, *gcpv1.GCPManagedMachin
 	return nil, nil
 }
 
-// managedAsked is what users ask for: the specification without what controllers write there.
-func managedAsked(p *gcpv1.GCPManagedMachinePool) *gcpv1.GCPManagedMachinePoolSpec {
+// managedUserSpec returns the specification without the fields that controllers write.
+func managedUserSpec(p *gcpv1.GCPManagedMachinePool) *gcpv1.GCPManagedMachinePoolSpec {
 	spec := p.Spec.DeepCopy()
 	spec.ProviderID, spec.ProviderIDList = "", nil
 	return spec
@@ -63,7 +63,7 @@ func managedAsked(p *gcpv1.GCPManagedMachinePool) *gcpv1.GCPManagedMachinePoolSp
 
 // managedWarnings are of what has no effect, or does harm.
 func managedWarnings(spec *gcpv1.GCPManagedMachinePoolSpec) admission.Warnings {
-	return given([]warning{
+	return active([]warning{
 		{set(spec.MachineType) && set(spec.InstanceType) && *spec.MachineType != *spec.InstanceType,
 			"spec.machineType: has no effect beside spec.instanceType"},
 		{spec.DiskSizeGb != nil && spec.DiskSizeGB != nil && int64(*spec.DiskSizeGb) != *spec.DiskSizeGB,

@@ -19,7 +19,7 @@ const (
 // googleDomain ends the names of the hosts that credentials of a controller's file may be sent to.
 const googleDomain = ".googleapis.com"
 
-// document is what is read of credentials.
+// document holds the fields of a credentials file that are read.
 type document struct {
 	Type             string    `json:"type"`
 	ClientEmail      string    `json:"client_email"`

@@ -5,11 +5,8 @@ package gcpidentity
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/api/common"
@@ -18,14 +15,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
-const (
-	// keyCredentials is the key of a Secret under which the ecosystem has credentials.
-	keyCredentials = "credentials"
-
-	// NamespacesAnnotation on a Secret lists the other namespaces whose clusters may use its credentials, separated by commas; * is all.
-	NamespacesAnnotation = "muster.dev/allowed-namespaces"
-	everyNamespace       = "*"
-)
+// keyCredentials is the key of a Secret under which the ecosystem has credentials.
+const keyCredentials = "credentials"
 
 // Identify is Identify of infrapool.Kind for all kinds of Google Cloud: it sets the identity in the view of the cluster.
 func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
@@ -112,17 +103,9 @@ func read(ctx context.Context, from *identity.Credentials, ref gcpv1.Credentials
 		return nil, invalid("%s.name is empty: want the name of a secret in namespace %s", field, ref.Namespace)
 	}
 	key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
-	secret, err := from.Secret(ctx, key)
-	var missing *identity.Error
-	if errors.As(err, &missing) && key.Namespace != from.Namespace {
-		// Whether a Secret of another namespace exists is its owner's to tell.
-		return nil, notAllowed(field, key, from.Namespace)
-	}
+	secret, err := from.SecretFor(ctx, from.Namespace, field, key)
 	if err != nil {
-		return nil, identity.ReferencedBy(field, err)
-	}
-	if !allows(secret, from.Namespace) {
-		return nil, notAllowed(field, key, from.Namespace)
+		return nil, err
 	}
 	text := strings.TrimSpace(string(secret.Data[keyCredentials]))
 	if text == "" {
@@ -132,22 +115,6 @@ func read(ctx context.Context, from *identity.Credentials, ref gcpv1.Credentials
 		return nil, invalid("%s: secret %s: %s: %s", field, key, keyCredentials, problem)
 	}
 	return &gcpv1.IdentityView{Name: ref.String(), Credentials: common.NewSecret(text)}, nil
-}
-
-// allows reports whether clusters of a namespace may use the credentials of a Secret: those of its own, and of the namespaces that it
-// lists.
-func allows(secret *corev1.Secret, namespace string) bool {
-	if secret.Namespace == namespace {
-		return true
-	}
-	listed := strings.FieldsFunc(secret.Annotations[NamespacesAnnotation], func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.Contains(listed, namespace) || slices.Contains(listed, everyNamespace)
-}
-
-func notAllowed(field string, key client.ObjectKey, namespace string) error {
-	return identity.Errorf(identity.ReasonNotAllowed,
-		"%s: secret %s does not allow clusters of namespace %s: annotate it with %s: %s, or use a secret of that namespace", field, key,
-		namespace, NamespacesAnnotation, namespace)
 }
 
 func invalid(format string, args ...any) error {

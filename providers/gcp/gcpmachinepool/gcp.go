@@ -62,7 +62,7 @@ func (Adapter) Translate(o *gcpv1.GCPMachinePool, in infrapool.Inputs) (infrapoo
 	spec.ProviderIDList = nil
 	source := &gcpv1.MachinePoolSource{Pool: spec}
 	t := infrapool.Translation[*gcpv1.MachinePoolSource]{Spec: source, NoPrerequisites: true}
-	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy.RollingUpdate, "spec.strategy")
+	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
 	var err error
 	if source.Cluster, err = infraCluster(in); err != nil {
 		return t, err

@@ -44,7 +44,7 @@ func nameOf(poolName string, i pool.Instance) string {
 	return machines.Normalize(poolName + "-" + i.ProviderID[strings.LastIndex(i.ProviderID, "/")+1:])
 }
 
-// fillSpec says which instance a new object stands for. It stays as it is: the provider of clusters refuses changes of the type.
+// fillSpec sets the instance of a new object. It never changes, because the provider of clusters rejects changes of the type.
 func fillSpec(o client.Object, seen machines.Seen) {
 	m, ok := o.(*gcpv1.GCPMachine)
 	if !ok || m.Spec.ProviderID != "" {
@@ -66,7 +66,7 @@ func current(seen machines.Seen) *gcpv1.GCPMachinePoolSpec {
 	return &o.Spec
 }
 
-// fillStatus says what was seen of the instance. What was provisioned once stays provisioned.
+// fillStatus sets the observed state of the instance. An instance that was once provisioned stays provisioned.
 func fillStatus(o client.Object, seen machines.Seen) {
 	m, ok := o.(*gcpv1.GCPMachine)
 	if !ok {

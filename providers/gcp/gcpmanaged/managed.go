@@ -53,7 +53,7 @@ func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPManagedMachinePool, *gcpv1.Manage
 	}
 }
 
-// InfraCluster is the GCPManagedCluster, which says who asks the cloud. The control plane says where the GKE cluster is.
+// InfraCluster references the GCPManagedCluster, which names the credentials. The control plane names the location of the GKE cluster.
 func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	return ofKind(cluster.Spec.InfrastructureRef, gcpv1.ManagedClusterKind)
 }

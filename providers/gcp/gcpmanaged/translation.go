@@ -83,7 +83,7 @@ func blocked(in infrapool.Inputs, view gcpv1.ManagedClusterView) *pool.Cause {
 	return nil
 }
 
-// strategy is how machines are replaced that only a restart makes stale: as many at once as GKE replaces in an upgrade.
+// strategy returns the strategy for machines that are stale only because of a restart: as many at once as GKE replaces in an upgrade.
 func strategy(u *gcpv1.UpgradeSettings) *pool.Strategy {
 	s := &pool.Strategy{
 		MaxSurge: pool.IntOrPercent{Value: 1}, SurgeField: "spec.upgradeSettings.maxSurge",

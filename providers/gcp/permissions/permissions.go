@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// DefaultTitle is the role's title unless another is asked for.
+// DefaultTitle is the default title of the role.
 const DefaultTitle = "Muster machine pools"
 
 // Options choose what is allowed. The zero Options allow everything that pools of any kind need.
@@ -25,13 +25,13 @@ type Permission struct {
 	Name string
 	// Why it is needed.
 	Why string
-	// ByService is true if Muster never asks for it: Google checks it when it is asked for something else.
+	// ByService is true if Muster never uses it directly: Google checks it for another call.
 	ByService bool
 }
 
 // Grant allows permissions on resources.
 type Grant struct {
-	// At is the narrowest resource on which the permissions have to be granted, in words.
+	// At describes the narrowest resource on which the permissions have to be granted.
 	At string
 	// Permissions that are granted.
 	Permissions []Permission

@@ -17,6 +17,7 @@ import (
 
 	scalewayv1 "github.com/muster-project/muster/api/scaleway/v1alpha2"
 	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/webhook/checks"
 	"github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 )
 
@@ -43,7 +44,7 @@ func (v *validator) ValidateCreate(ctx context.Context, p *scalewayv1.ScalewayMa
 
 // ValidateUpdate refuses bounds that the replicas do not fit into, and warns of a change by a user. Controllers are not warned.
 func (v *validator) ValidateUpdate(ctx context.Context, old, p *scalewayv1.ScalewayManagedMachinePool) (admission.Warnings, error) {
-	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(asked(old), asked(p)) {
+	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(requestOf(old), requestOf(p)) {
 		return nil, nil
 	}
 	if !equality.Semantic.DeepEqual(old.Spec.Scaling, p.Spec.Scaling) {
@@ -59,14 +60,14 @@ func (*validator) ValidateDelete(context.Context, *scalewayv1.ScalewayManagedMac
 	return nil, nil
 }
 
-// request is what users ask for.
+// request holds the parts of an object that users write.
 type request struct {
 	Spec        *scalewayv1.ScalewayManagedMachinePoolSpec
 	Remediation string
 }
 
-// asked returns what users ask for: without what controllers write.
-func asked(p *scalewayv1.ScalewayManagedMachinePool) request {
+// requestOf returns the parts of an object that users write, without the fields that controllers write.
+func requestOf(p *scalewayv1.ScalewayManagedMachinePool) request {
 	spec := p.Spec.DeepCopy()
 	spec.ProviderID, spec.ProviderIDList = "", nil
 	return request{spec, p.Annotations[settings.RemediationAnnotation]}
@@ -78,15 +79,12 @@ func (v *validator) fits(ctx context.Context, p *scalewayv1.ScalewayManagedMachi
 	if !p.Spec.Autoscaled() || p.Spec.Scaling.MaxSize == nil {
 		return nil
 	}
-	list := &clusterv1.MachinePoolList{}
-	if err := v.reader.List(ctx, list, client.InNamespace(p.Namespace)); err != nil {
-		return fmt.Errorf("find the MachinePool of ScalewayManagedMachinePool %s: %w", p.Name, err)
+	pools, err := checks.MachinePools(ctx, v.reader, p.Namespace, scalewayv1.ScalewayManagedMachinePoolKind, p.Name)
+	if err != nil {
+		return err
 	}
-	for i := range list.Items {
-		mp := &list.Items[i]
-		_, follows := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]
-		ref := mp.Spec.Template.Spec.InfrastructureRef
-		if follows || ref.Kind != scalewayv1.ScalewayManagedMachinePoolKind || ref.Name != p.Name || mp.Spec.Replicas == nil {
+	for _, mp := range pools {
+		if _, follows := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]; follows || mp.Spec.Replicas == nil {
 			continue
 		}
 		if limit := *p.Spec.Scaling.MaxSize; *mp.Spec.Replicas > limit {

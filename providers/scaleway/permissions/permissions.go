@@ -1,6 +1,6 @@
-// Package permissions is what the policy of an API key must allow so that Muster can run pools of Kapsule and Kosmos, as data: each
-// operation with the permission set that it needs and the reason, and the policy that holds these sets and nothing else. Scaleway has no
-// smaller sets than those of a product; what they allow is bounded by the project. Every test of the driver runs under exactly these sets.
+// Package permissions lists, as data, the permissions that an API key needs so that Muster can run pools of Kapsule and Kosmos: each
+// operation with its permission set and the reason, and the policy with these sets and nothing else. The smallest permission sets of
+// Scaleway are those of a product; they are limited by the project. Every test of the driver runs under exactly these sets.
 package permissions
 
 import (
@@ -19,7 +19,7 @@ const (
 	ReadInstances = "InstancesReadOnly"
 )
 
-// DefaultName is the policy's name unless another is asked for.
+// DefaultName is the default name of the policy.
 const DefaultName = "muster-machine-pools"
 
 // Options choose what is allowed. The zero Options allow everything that pools need.

@@ -1,4 +1,6 @@
-// Package scalewaymanaged adapts ScalewayManagedMachinePool to the reconciler of infrastructure objects.
+// Package scalewaymanaged adapts ScalewayManagedMachinePool to the reconciler of infrastructure objects, and resolves the identity with
+// which Scaleway is called for a cluster: the Secret that its ScalewayManagedCluster names, in the namespace of the cluster. The manager
+// has no credentials of its own for Scaleway, and uses none of another namespace.
 package scalewaymanaged
 
 import (
@@ -20,7 +22,6 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
-	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=scalewaymanagedmachinepools,verbs=get;list;watch;update;patch
@@ -37,9 +38,9 @@ const (
 	// reasonOutOfBounds is the reason of replicas above the maximum of a pool that is to be created.
 	reasonOutOfBounds = "ReplicasOutOfBounds"
 
-	// AutohealingDelay is how long Muster waits beside Scaleway's autohealing before it replaces an unready machine. Scaleway restarts a node
-	// after 15 minutes and replaces it after 30 (Scaleway, "Kubernetes autohealing"); the rest is for the replacement to join, which took at
-	// most 11 minutes in recordings.
+	// AutohealingDelay is the time that Muster leaves to Scaleway's autohealing before it replaces an unready machine. Scaleway restarts a
+	// node after 15 minutes and replaces it after 30 (Scaleway, "Kubernetes autohealing"). The rest is for the replacement to join, which
+	// took at most 11 minutes in recordings.
 	AutohealingDelay = 45 * time.Minute
 
 	minField, maxField = "spec.scaling.minSize", "spec.scaling.maxSize"
@@ -67,7 +68,7 @@ func (Adapter) Kind() infrapool.Kind[*scalewayv1.ScalewayManagedMachinePool, *sc
 		BootstrapMode:  func(*scalewayv1.ScalewayManagedMachinePool) bootstrap.Mode { return bootstrap.None },
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials,
 			spec *scalewayv1.ManagedMachinePoolSource) (map[string]string, error) {
-			return scalewayidentity.Identify(ctx, by, from, &spec.Cluster)
+			return Identify(ctx, by, from, &spec.Cluster)
 		},
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// Core is what the services of one account in one region share: the clock, the numbering and the memory of client tokens. Operations run
-// one at a time.
+// Core holds the state that the services of one account in one region share: the clock, the numbering and the memory of client
+// tokens. Operations run one at a time.
 type Core struct {
 	*core.State
 	Account, Region string
 	// Strict rejects launches with an instance profile that does not exist.
 	Strict bool
-	// Catalogue is what AWS and others publish in the region.
+	// Catalogue holds the images and types that AWS and others publish in the region.
 	Catalogue *catalogue.Catalogue
 	// tokens holds the results of requests with a client token.
 	tokens *core.Table[idempotent]
@@ -31,7 +31,7 @@ func NewCore(e *core.Environment, account, region string) *Core {
 	return c
 }
 
-// Prefix is what the keys of all that the account holds in the region begin with.
+// Prefix begins the keys of all rows of the account in the region.
 func (r *Core) Prefix() string { return r.Account + "/" + r.Region + "/" }
 
 // Tables returns the tables of the core.
@@ -89,7 +89,7 @@ func (r *Core) Once(action, token string, params any, create func() (string, err
 	return result, nil
 }
 
-// tokenLife is how long a client token is remembered, as EC2 promises at least.
+// tokenLife is the time for which a client token is remembered, as EC2 promises at least.
 const tokenLife = 24 * time.Hour
 
 // idempotent is the result of a request with a client token.

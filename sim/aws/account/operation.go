@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// Operation is how one action is answered by S, a service or a part of one.
+// Operation answers one action of S, a service or a part of one.
 type Operation[S any] struct {
 	Run func(s S, x *wire.Call) (any, error)
 	// Mutating actions write; List actions are charged more when they request everything at once.

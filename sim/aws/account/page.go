@@ -1,23 +1,10 @@
 package account
 
 import (
-	"iter"
-
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
 	"github.com/muster-project/muster/sim/core"
 )
-
-// Values are the second halves of a sequence of pairs.
-func Values[K, V any](pairs iter.Seq2[K, V]) iter.Seq[V] {
-	return func(yield func(V) bool) {
-		for _, v := range pairs {
-			if !yield(v) {
-				return
-			}
-		}
-	}
-}
 
 // Paged returns one page of items that are in the order of their keys, and the token of the next page, nil for the last. w is nil where the
 // service documents that order.
@@ -33,5 +20,5 @@ func Paged[T any](w *Core, items []T, key func(T) string, token *string, size in
 	return page, next, nil
 }
 
-// MaxTags is how many tags of its user a resource takes.
+// MaxTags limits the user's tags of a resource.
 const MaxTags = 50

@@ -24,7 +24,7 @@ func (r *Activities) describeScalingActivities(
 		}
 		prefix = name + ":"
 	}
-	found := slices.Collect(account.Values(r.Rows.Under(prefix)))
+	found := r.Rows.List(prefix)
 	if len(in.ActivityIds) > 0 {
 		found = slices.DeleteFunc(found, func(a *Activity) bool { return !slices.Contains(in.ActivityIds, shapes.Str(a.ActivityId)) })
 	}
@@ -68,7 +68,7 @@ func (r *Activities) end(a *Activity, status, message string) {
 	r.Rows.Touch(activityKey(a.Group, a.Number))
 }
 
-// maxActivities is how many activities of a group are kept; AWS keeps six weeks of them.
+// maxActivities limits the activities that are kept of a group; AWS keeps six weeks of them.
 const maxActivities = 200
 
 func (r *Activities) pruneActivities(g *Group) {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/muster-project/muster/sim/aws/iam"
-	"github.com/muster-project/muster/sim/aws/query"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
@@ -39,7 +38,7 @@ func askGroup(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 		MixedInstancesPolicy *autoscaling.MixedInstancesPolicy        `query:"MixedInstancesPolicy"`
 		DesiredConfiguration *autoscaling.DesiredConfiguration        `query:"DesiredConfiguration"`
 	}
-	if err := query.Decode(x.Params, &in, false, "Action", "Version"); err != nil {
+	if err := wire.DecodeQuery(x.Params, &in, false); err != nil {
 		return nil, err
 	}
 	if d := in.DesiredConfiguration; d != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // choice is one way to launch a member: a type of the mix, on demand or spot.
@@ -21,7 +22,7 @@ type choice struct {
 	weighted string
 }
 
-// configuration is what the group launches from now: its own, or that of the refresh that is under way.
+// configuration returns the launch configuration in use: the group's own, or that of the active refresh.
 func (r *Scaling) configuration(g *Group) autoscaling.DesiredConfiguration {
 	own := autoscaling.DesiredConfiguration{LaunchTemplate: g.Spec.LaunchTemplate, MixedInstancesPolicy: g.Spec.MixedInstancesPolicy}
 	rf := r.Refreshes.Refreshing(g)
@@ -135,11 +136,9 @@ func (r *Scaling) nextIsSpot(g *Group, d autoscaling.InstancesDistribution) bool
 		above = int(*d.OnDemandPercentageAboveBaseCapacity)
 	}
 	onDemand, all := 0, 0
-	for _, m := range r.Members.MembersOf(g) {
-		if m.Serving() && m.AtRisk == "" {
-			all += m.weight()
-			onDemand += m.weight() * btoi(!m.Spot)
-		}
+	for _, m := range counted(r.Members.MembersOf(g)) {
+		all += m.weight()
+		onDemand += m.weight() * btoi(!m.Spot)
 	}
 	beyond := max(0, all+1-base)
 	// The on-demand share above the base is rounded up, in favour of on-demand.
@@ -173,7 +172,7 @@ func (r *Scaling) choice(g *Group, subnet string, spec autoscaling.LaunchTemplat
 			l.Tags[k] = tag.Value
 		}
 	}
-	maps.Copy(l.Tags, map[string]string{GroupTagKey: g.Name(), "aws:ec2launchtemplate:id": t.ID, "aws:ec2launchtemplate:version": number})
+	maps.Copy(l.Tags, map[string]string{ec2.GroupTagKey: g.Name(), "aws:ec2launchtemplate:id": t.ID, "aws:ec2launchtemplate:version": number})
 	return choice{
 		launch: l, weighted: shapes.Str(o.WeightedCapacity),
 		template: autoscaling.LaunchTemplateSpecification{LaunchTemplateId: new(t.ID), LaunchTemplateName: new(t.Name), Version: new(number)},
@@ -191,33 +190,24 @@ func (r *Scaling) reservation(g *Group) string {
 
 // chooseSurplus picks whom to let go: in the zone with the most members, by the group's policies, never a protected one.
 func (r *Scaling) chooseSurplus(g *Group) *Member {
-	count := map[string]int{}
-	var open []*Member
-	for _, m := range r.Members.MembersOf(g) {
-		if !m.Serving() || m.AtRisk != "" {
-			continue
-		}
-		count[m.Zone]++
-		if !m.Protected {
-			open = append(open, m)
-		}
-	}
-	if len(open) == 0 {
-		return nil
-	}
-	most := 0
-	for _, m := range open {
-		most = max(most, count[m.Zone])
-	}
-	open = slices.DeleteFunc(open, func(m *Member) bool { return count[m.Zone] < most })
-	return slices.MinFunc(open, func(a, b *Member) int {
-		for _, p := range slices.Concat(g.Spec.TerminationPolicies, []string{"Default"}) {
-			if c := r.prefer(g, p, a, b); c != 0 {
-				return c
+	all, policies := counted(r.Members.MembersOf(g)), slices.Concat(g.Spec.TerminationPolicies, []string{"Default"})
+	open := slices.DeleteFunc(slices.Clone(all), func(m *Member) bool { return m.Protected })
+	for _, m := range fleet.Surplus(all, open, 1, func(stay []*Member) func(a, b *Member) int {
+		zones := fleet.SpreadOf(stay)
+		return func(a, b *Member) int {
+			c := zones.ByMost(a.Zone, b.Zone)
+			for at := 0; c == 0 && at < len(policies); at++ {
+				c = r.prefer(g, policies[at], a, b)
 			}
+			if c == 0 {
+				c = cmp.Compare(r.Lot(a), r.Lot(b))
+			}
+			return c
 		}
-		return cmp.Compare(r.Lot(a), r.Lot(b))
-	})
+	}) {
+		return m
+	}
+	return nil
 }
 
 // Lot breaks ties by chance, the same for the same instance.
@@ -247,7 +237,7 @@ func versionNumber(m *Member) int {
 	return shapes.Atoi(strings.TrimSpace(shapes.Str(m.Template.Version)))
 }
 
-// tillHour is how far a member is from the next full hour of its service.
+// tillHour returns the time until the next full hour since the launch of a member.
 func (r *Scaling) tillHour(m *Member) int64 {
 	const hour = 3600
 	return (hour - int64(r.Now.Sub(m.Since).Seconds())%hour) % hour

@@ -17,7 +17,7 @@ const (
 	maxSize = 10000
 	// maxGroupName is the length of a group's name.
 	maxGroupName = 255
-	// StatusDeleting is what a group shows while its instances go.
+	// StatusDeleting is the status of a group while its instances are terminated.
 	StatusDeleting = "Delete in progress"
 )
 
@@ -238,12 +238,12 @@ func (r *Groups) checkGroupTemplate(g *Group) error {
 	return nil
 }
 
-// fullyFormed is how Auto Scaling passes on what EC2 says of a template.
+// fullyFormed returns the error with which Auto Scaling passes on EC2's error about a template.
 func fullyFormed(err error) error {
 	return wire.Invalid("You must use a valid fully-formed launch template. %s", wire.ErrorMessage(err))
 }
 
-// mostPools is how many pools of spot instances a group can spread over.
+// mostPools limits the pools of spot instances over which a group spreads.
 const mostPools = 20
 
 func checkMixed(p *autoscaling.MixedInstancesPolicy) error {

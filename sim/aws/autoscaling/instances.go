@@ -125,13 +125,12 @@ func (r *Members) attachInstances(in *autoscaling.AttachInstancesInput) (*autosc
 		found = append(found, i)
 	}
 	for _, i := range found {
-		i.Tags[GroupTagKey] = g.Name()
+		i.Tags[ec2.GroupTagKey] = g.Name()
 		r.EC2.Instances.Rows.Touch(i.ID)
 		a := r.Activities.begin(g, "Attaching an existing EC2 instance: "+i.ID,
 			"At "+moment(r.Now)+" an instance was attached in response to a user request.")
 		m := &Member{
-			Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone,
-			Spot:     i.Spot,
+			Machine: i.Machine, Instance: i.ID, Group: g.Name(), State: memberPending, Health: healthy, Since: r.Now,
 			Activity: activityKey(g.Name(), a.Number),
 		}
 		r.Rows.Put(MemberKey(g.Name(), i.ID), m)
@@ -161,7 +160,7 @@ func (r *Members) detachInstances(in *autoscaling.DetachInstancesInput) (*autosc
 		r.Activities.end(a, "Successful", "")
 		r.Rows.Delete(MemberKey(g.Name(), m.Instance))
 		if i := r.EC2.Instances.Rows.Get(m.Instance); i != nil {
-			delete(i.Tags, GroupTagKey)
+			delete(i.Tags, ec2.GroupTagKey)
 			r.EC2.Instances.Rows.Touch(i.ID)
 		}
 		out.Activities = append(out.Activities, a.Activity)
@@ -191,7 +190,7 @@ func (r *Members) lower(g *Group, members []*Member, decrement bool) error {
 	return nil
 }
 
-// maxStandby is how many instances one call may move.
+// maxStandby limits the instances of one call.
 const maxStandby = 19
 
 // EnterStandby takes instances out of the count, not out of the group: "Temporarily remove instances from your Auto Scaling group".
@@ -255,7 +254,7 @@ func (r *Members) move(g *Group, m *Member, state, description, done string) aut
 	return a.Activity
 }
 
-// maxProtected is how many instances one call may protect.
+// maxProtected limits the instances of one call.
 const maxProtected = 50
 
 func (r *Members) setInstanceProtection(in *autoscaling.SetInstanceProtectionInput) (*autoscaling.SetInstanceProtectionOutput, error) {

@@ -19,7 +19,7 @@ func (m *Member) Leaving() bool {
 	return m.State == memberTerminating || m.State == MemberTerminatingWait
 }
 
-// weight is how much of the desired capacity the member is.
+// weight returns the member's share of the desired capacity.
 func (m *Member) weight() int {
 	if n, err := strconv.Atoi(m.Weighted); err == nil && n > 0 {
 		return n
@@ -220,7 +220,7 @@ func (r *Scaling) replaceAtRisk(g *Group) time.Time {
 			ready += m.weight()
 		}
 	}
-	for len(risky) > 0 && ready+r.weightOf(risky) > want && !g.suspended("Terminate") {
+	for len(risky) > 0 && ready+weightOf(risky) > want && !g.suspended("Terminate") {
 		m := risky[0]
 		risky = risky[1:]
 		g.Cause = ""
@@ -232,7 +232,7 @@ func (r *Scaling) replaceAtRisk(g *Group) time.Time {
 	return next
 }
 
-func (r *Scaling) weightOf(members []*Member) int {
+func weightOf(members []*Member) int {
 	n := 0
 	for _, m := range members {
 		n += m.weight()
@@ -249,7 +249,7 @@ func (r *Members) rebalanceCapacity(g *Group, m *Member, i *ec2.Instance) {
 		return
 	}
 	switch {
-	case core.Due(i.NoticeAt, r.Now) && !g.suspended("Terminate"):
+	case core.Due(i.ReclaimAt, r.Now) && !g.suspended("Terminate"):
 		g.Cause = ""
 		r.dismiss(g, m, "", "an instance was taken out of service in response to an EC2 spot instance interruption notice")
 		r.WakeUp(g)

@@ -10,7 +10,7 @@ import (
 
 // How long a refresh waits in life.
 const (
-	// lifeRefreshStuck is how long a refresh may go without progress before it fails.
+	// lifeRefreshStuck is the time without progress after which a refresh fails.
 	lifeRefreshStuck = time.Hour
 	// lifeCheckpoint is the pause at a checkpoint unless told otherwise.
 	lifeCheckpoint = time.Hour
@@ -73,7 +73,7 @@ func (r *Refreshes) matching(g *Group, m *Member) bool {
 	return err == nil && shapes.Str(m.Template.LaunchTemplateId) == t.ID && shapes.Str(m.Template.Version) == shapes.Itoa(v.Number)
 }
 
-// warmup is how long a new member is not counted on.
+// warmup returns the time for which a new member does not count as healthy.
 func (r *Refreshes) warmup(g *Group) time.Duration {
 	if rf := r.Refreshing(g); rf != nil {
 		return r.Life(seconds(rf.Preferences.InstanceWarmup))

@@ -71,7 +71,7 @@ func (r *Refreshes) preferences(g *Group, given *autoscaling.RefreshPreferences)
 	return &out
 }
 
-// maxAlarms is how many alarms a refresh may watch, mostDelay how many seconds it may rest at a checkpoint.
+// maxAlarms limits the alarms that a refresh watches, mostDelay its wait at a checkpoint in seconds.
 const maxAlarms, mostDelay = 10, 172800
 
 func checkPreferences(p *autoscaling.RefreshPreferences, desired *autoscaling.DesiredConfiguration) error {
@@ -193,7 +193,7 @@ func (r *Refreshes) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRe
 	if err != nil {
 		return nil, err
 	}
-	found := slices.Collect(account.Values(r.Rows.Under(g.Name() + ":")))
+	found := r.Rows.List(g.Name() + ":")
 	if len(in.InstanceRefreshIds) > 0 {
 		found = slices.DeleteFunc(found, func(f *Refresh) bool {
 			return !slices.Contains(in.InstanceRefreshIds,

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // How long Auto Scaling takes in life.
@@ -90,12 +91,7 @@ func (r *Groups) forget(g *Group) {
 
 // balance launches what is missing and lets go what is too much.
 func (r *Scaling) balance(g *Group) {
-	have, want := 0, int(*g.Spec.DesiredCapacity)
-	for _, m := range r.Members.MembersOf(g) {
-		if m.Serving() && m.AtRisk == "" {
-			have += m.weight()
-		}
-	}
+	have, want := weightOf(counted(r.Members.MembersOf(g))), int(*g.Spec.DesiredCapacity)
 	switch {
 	case have < want && !g.suspended("Launch"):
 		r.launchMissing(g, have, want)
@@ -172,7 +168,7 @@ func (r *Scaling) launchMember(g *Group, sub *ec2.Subnet, cause string) (*Member
 	return nil, err
 }
 
-// couldNot is how Auto Scaling tells of EC2's refusal.
+// couldNot returns the text with which Auto Scaling reports an error of EC2.
 func couldNot(l ec2.Launch, err error) error {
 	e := wire.ToAPI(wire.ServiceEC2, err)
 	kind := "On-Demand"
@@ -184,12 +180,7 @@ func couldNot(l ec2.Launch, err error) error {
 
 // emptiest is the subnet to launch in next: the zone with the fewest members, among those that had capacity when last asked.
 func (r *Scaling) emptiest(g *Group) *ec2.Subnet {
-	count := map[string]int{}
-	for _, m := range r.Members.MembersOf(g) {
-		if m.Serving() && m.AtRisk == "" {
-			count[m.Zone]++
-		}
-	}
+	count := fleet.SpreadOf(counted(r.Members.MembersOf(g)))
 	subs := r.Groups.SubnetsOf(g)
 	if len(subs) == 0 {
 		// Its subnets were taken from under it: the launch will say which one is missing.
@@ -224,8 +215,7 @@ func btoi(b bool) int {
 func (r *Scaling) join(g *Group, i *ec2.Instance, c choice, cause string) *Member {
 	a := r.Activities.begin(g, "Launching a new EC2 instance: "+i.ID, cause)
 	m := &Member{
-		Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone,
-		Spot:      i.Spot,
+		Machine: i.Machine, Instance: i.ID, Group: g.Name(), State: memberPending, Health: healthy, Since: r.Now,
 		Protected: shapes.Val(g.Spec.NewInstancesProtectedFromScaleIn), Template: c.template, Weighted: c.weighted,
 		Activity: activityKey(g.Name(), a.Number),
 		Refresh:  g.Refreshing,

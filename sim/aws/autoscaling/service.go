@@ -16,7 +16,7 @@ type Service struct {
 	*account.Core
 	IAM *iam.Service
 	EC2 *ec2.Service
-	// Quota is how many groups the account may have in the region.
+	// Quota limits the groups of the account in the region.
 	Quota int
 
 	Groups     *Groups

@@ -1,17 +1,18 @@
 package autoscaling
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // moment is a time as it stands in the causes of activities.
@@ -125,25 +126,20 @@ func (g *Group) showTags() []autoscaling.TagDescription {
 }
 
 // MembersOf are the members of a group, the longest serving first.
-func (r *Members) MembersOf(g *Group) []*Member {
-	var out []*Member
-	for _, m := range r.Rows.Under(g.Name() + ":") {
-		out = append(out, m)
-	}
-	slices.SortStableFunc(out, func(a, b *Member) int { return cmp.Compare(a.Number, b.Number) })
-	return out
+func (r *Members) MembersOf(g *Group) []*Member { return fleet.ByNumber(r.Rows.List(g.Name() + ":")) }
+
+// counted returns those of a group's members that count towards the desired capacity and stay.
+func counted(members []*Member) []*Member {
+	return slices.DeleteFunc(members, func(m *Member) bool { return !m.Serving() || m.AtRisk != "" })
 }
 
 // MemberKey returns the key of an instance in a group.
 func MemberKey(group, instance string) string { return group + ":" + instance }
 
-// GroupTagKey is the tag by which an instance names its group.
-const GroupTagKey = "aws:autoscaling:groupName"
-
 // MemberOf is the membership of an instance, nil for none.
 func (r *Members) MemberOf(instance string) *Member {
 	if i := r.EC2.Instances.Rows.Get(instance); i != nil {
-		return r.Rows.Get(MemberKey(i.Tags[GroupTagKey], instance))
+		return r.Rows.Get(MemberKey(i.Tags[ec2.GroupTagKey], instance))
 	}
 	// EC2 forgets what has ended; a group keeps what ended in standby.
 	for _, m := range r.Rows.All() {

@@ -6,28 +6,25 @@ import (
 
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Member is an instance's place in a group.
 type Member struct {
+	fleet.Machine
 	Instance, Group string
-	// Number orders members by the launch of their instances.
-	Number        int64
-	State, Health string
+	State, Health   string
 	// Since is when it came into its state.
 	Since     time.Time
 	Protected bool
 	Template  autoscaling.LaunchTemplateSpecification
-	Type      string
-	Zone      string
-	Spot      bool
 	// Activity is the running activity about it.
 	Activity string
 	// InServiceAt is when it first came into service: grace and warm-up count from there.
 	InServiceAt time.Time
 	// Waits are the hooks that have not been completed yet, by name.
 	Waits map[string]wait
-	// Weighted is how much of the desired capacity it is, "" for one.
+	// Weighted is its share of the desired capacity, "" for one.
 	Weighted string
 	// AtRisk says why it goes as soon as another has taken its place; "" for a member that stays.
 	AtRisk string
@@ -39,14 +36,14 @@ type Member struct {
 type wait struct {
 	Token         string
 	Until, Global time.Time
-	// Beat is how long a heartbeat prolongs it.
+	// Beat is the time by which a heartbeat extends it.
 	Beat    time.Duration
 	Default string
 }
 
 // Group is an Auto Scaling group; its instances are members, rows of their own.
 type Group struct {
-	// Spec is what was asked for, in the service's own shape, without instances, tags and suspended processes.
+	// Spec holds the request, in the service's own shape, without instances, tags and suspended processes.
 	Spec      autoscaling.AutoScalingGroup
 	Tags      map[string]groupTag
 	Hooks     map[string]autoscaling.LifecycleHook
@@ -95,7 +92,7 @@ type Refresh struct {
 	Group  string
 	Number int64
 	autoscaling.InstanceRefresh
-	// Total is how many it set out to replace.
+	// Total is the number of instances to replace.
 	Total int
 	// Before is the configuration to roll back to, Reverting while it does so.
 	Before    autoscaling.DesiredConfiguration

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/aws/ec2"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Movable is a member of a group that is at rest and may even its zones.
@@ -14,6 +15,7 @@ func (r *Scaling) Movable(g *Group) *Member {
 		return nil
 	}
 	for _, m := range r.Members.MembersOf(g) {
+		// "Temporarily remove instances from your Auto Scaling group": the others are balanced without those in standby.
 		if m.State != memberStandby && (m.State != MemberInService || m.AtRisk != "") {
 			return nil
 		}
@@ -25,9 +27,6 @@ func (r *Scaling) Movable(g *Group) *Member {
 // the other once the new one serves: first the Launch, then the termination, so that the group never serves with fewer. A zone that refuses
 // is left alone for a while.
 func (r *Scaling) rebalanceZones(g *Group) {
-	if g.suspended("AZRebalance") || g.suspended("Launch") || g.suspended("Terminate") || g.Refreshing != "" {
-		return
-	}
 	sub, surplus := r.uneven(g)
 	if sub == nil {
 		return
@@ -60,22 +59,11 @@ func (r *Scaling) MoveZone(g *Group, surplus *Member, sub *ec2.Subnet) {
 // uneven is a subnet of the zone that has the fewest and a member of the one that has the most, where they are two or more apart
 // and all members serve; nil otherwise.
 func (r *Scaling) uneven(g *Group) (*ec2.Subnet, *Member) {
-	count := map[string]int{}
-	for _, m := range r.Members.MembersOf(g) {
-		if m.State == memberStandby {
-			// "Temporarily remove instances from your Auto Scaling group": the others are balanced without it.
-			continue
-		}
-		if m.State != MemberInService || m.AtRisk != "" {
-			return nil, nil
-		}
-		count[m.Zone]++
-	}
-	subs := r.Groups.SubnetsOf(g)
-	surplus := r.chooseSurplus(g)
+	subs, surplus := r.Groups.SubnetsOf(g), r.Movable(g)
 	if len(subs) == 0 || surplus == nil {
 		return nil, nil
 	}
+	count := fleet.SpreadOf(counted(r.Members.MembersOf(g)))
 	least := slices.MinFunc(subs, func(a, b *ec2.Subnet) int {
 		return cmp.Or(cmp.Compare(count[a.Zone], count[b.Zone]), cmp.Compare(a.Zone, b.Zone))
 	})

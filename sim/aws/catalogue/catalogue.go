@@ -16,7 +16,7 @@ type Image struct {
 	OwnerAlias string
 	// Architecture is x86_64 or arm64.
 	Architecture string
-	// KubeletVersion is what a machine of this image runs, with the leading v; empty when it holds none.
+	// KubeletVersion is the version of the kubelet in the image, with the leading v; empty if it has none.
 	KubeletVersion string
 	// Created is when it was published.
 	Created time.Time
@@ -42,7 +42,7 @@ var (
 	FirstBuild = time.Date(2019, time.September, 18, 12, 0, 0, 0, time.UTC)
 )
 
-// Catalogue is what AWS and others publish in a region.
+// Catalogue holds the images and types that AWS and others publish in a region.
 type Catalogue struct {
 	Images     []*Image
 	ByID       map[string]*Image

@@ -26,7 +26,7 @@ func ReleasesOf(minor int) []string {
 	}
 }
 
-// EksImageName is how the image of a type and a release is called.
+// EksImageName returns the name of the image of a type and a release.
 func EksImageName(amiType string, minor int, release string) string {
 	family, ok := eksImageFamilies[amiType]
 	if !ok {

@@ -12,7 +12,7 @@ type InstanceType struct {
 	Architecture string
 	Gpus         int
 	Burstable    bool
-	// Interfaces is how many network interfaces an instance has at most, Addresses how many IPv4 addresses each of them.
+	// Interfaces limits the network interfaces of an instance, Addresses the IPv4 addresses of each.
 	Interfaces, Addresses int
 }
 

@@ -7,7 +7,7 @@ import (
 // reservedAddresses are the first addresses of a subnet, which AWS keeps for itself.
 const reservedAddresses = 4
 
-// addressesIn is how many instances a subnet has addresses for: the last one is AWS's too.
+// addressesIn returns the number of instances that a subnet has addresses for: the last one is AWS's too.
 func addressesIn(cidr string) int {
 	p, err := netip.ParsePrefix(cidr)
 	if err != nil || p.Bits() > 28 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/aws/iam"
-	"github.com/muster-project/muster/sim/aws/query"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
 	"github.com/muster-project/muster/sim/aws/wire"
@@ -41,7 +40,7 @@ func askTemplate(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 
 func askTags(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 	in := &ec2.CreateTagsInput{}
-	if err := query.Decode(x.Params, in, false, "Action", "Version"); err != nil {
+	if err := wire.DecodeQuery(x.Params, in, false); err != nil {
 		return nil, err
 	}
 	var asks []iam.Ask

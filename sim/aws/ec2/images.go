@@ -73,7 +73,7 @@ func named(filters []ec2.Filter, name string) bool {
 // imagesByID are the images of those IDs, which must exist, or all.
 func (r *Images) imagesByID(ids []string) ([]*catalogue.Image, error) {
 	if len(ids) == 0 {
-		return slices.Concat(slices.Collect(account.Values(r.Rows.All())), r.Catalogue.Images), nil
+		return slices.Concat(r.Rows.List(""), r.Catalogue.Images), nil
 	}
 	var out []*catalogue.Image
 	for _, id := range ids {

@@ -16,9 +16,9 @@ import (
 const (
 	// instancePage is the largest page of instances.
 	instancePage = 1000
-	// maxRun is how many instances one call may launch.
+	// maxRun limits the instances that one call launches.
 	maxRun = 500
-	// maxConsole is how much of its console an instance keeps: the newest 64 KiB.
+	// maxConsole limits the console output that is kept of an instance: the newest 64 KiB.
 	maxConsole = 64 << 10
 )
 
@@ -81,7 +81,7 @@ func (r *Launcher) launchOf(in *ec2.RunInstancesInput) (Launch, error) {
 		}
 		data = &v.Data
 		if v.Blob != "" {
-			data.UserData = new(r.Templates.LoadUserData(v.Blob))
+			data.UserData = new(r.Templates.UserData.Kept(v.Blob))
 		}
 	}
 	var given ec2.ResponseLaunchTemplateData
@@ -97,7 +97,7 @@ func (r *Launcher) launchOf(in *ec2.RunInstancesInput) (Launch, error) {
 	l := r.LaunchFrom(data)
 	l.Kind = cmp.Or(l.Kind, "m1.small")
 	l.Subnet = cmp.Or(shapes.Str(in.SubnetId), l.Subnet)
-	l.Blob, l.token = r.Templates.StoreUserData(shapes.Str(data.UserData)), shapes.Str(in.ClientToken)
+	l.Blob, l.token = r.Templates.UserData.Keep(shapes.Str(data.UserData), shapes.Str(data.UserData)), shapes.Str(in.ClientToken)
 	return l, nil
 }
 
@@ -115,14 +115,7 @@ func (r *Templates) TemplateVersion(id, name, which *string) (Version, error) {
 }
 
 // ByLaunch are all instances, the oldest first.
-func (r *Instances) ByLaunch() []*Instance {
-	var out []*Instance
-	for _, i := range r.Rows.All() {
-		out = append(out, i)
-	}
-	slices.SortFunc(out, func(a, b *Instance) int { return cmp.Compare(a.Number, b.Number) })
-	return out
-}
+func (r *Instances) ByLaunch() []*Instance { return r.Rows.Of("") }
 
 func (r *Instances) terminateInstances(in *ec2.TerminateInstancesInput) (*ec2.TerminateInstancesOutput, error) {
 	if len(in.InstanceIds) == 0 {

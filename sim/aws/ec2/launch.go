@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // checkProfile refuses a launch with an instance profile that does not exist, where the simulator is strict.
@@ -36,11 +37,11 @@ const (
 	// lifeBoot is from a launch to running, lifeStop from a termination's begin to its end.
 	lifeBoot = 15 * time.Second
 	lifeStop = 30 * time.Second
-	// lifeShown is how long a terminated instance can still be described.
+	// lifeShown is the time for which a terminated instance can be described.
 	lifeShown = time.Hour
-	// SpotNotice is how long before it is taken away a spot instance is told. It is given to users of the machine, and passes as
+	// spotNotice is how long before it is taken away a spot instance is told. It is given to users of the machine, and passes as
 	// in life, whatever the speed of machines.
-	SpotNotice = 2 * time.Minute
+	spotNotice = 2 * time.Minute
 )
 
 // Launch is one instance to be: what was asked for, resolved as far as it goes.
@@ -178,20 +179,18 @@ func (r *Launcher) Check(l Launch) error {
 // Start launches an instance that was checked, unless there is no capacity or no address for it.
 func (r *Launcher) Start(l Launch) (*Instance, error) {
 	s := r.Network.Subnets.Get(l.Subnet)
-	faults := r.Faults.ForLaunch(sim.Launch{Zone: s.Zone, Type: l.Kind, Group: l.Group, Existing: r.Instances.counter()})
-	for _, f := range faults {
-		if f.Kind == sim.NoCapacity {
-			return nil, r.noCapacity(l, s.Zone, f)
-		}
+	_, faults, full := r.Instances.Rows.Place([]string{s.Zone}, l.Kind, l.Group)
+	if full != nil {
+		return nil, r.noCapacity(l, s.Zone, full)
 	}
 	address, err := r.Network.nextAddress(s)
 	if err != nil {
 		return nil, err
 	}
 	i := &Instance{
-		ID: r.NewID("i"), Number: r.Number(), State: statePending, Since: r.Now, Launch: r.Now, Reservation: l.Reservation,
-		Type: l.Kind, Image: l.Image, Subnet: s.ID, Zone: s.Zone, Address: address, Key: shapes.Str(l.Data.KeyName), Groups: l.groups,
-		Spot: l.Spot, Tags: l.Tags, Blob: l.Blob, Token: l.token, Data: l.Data,
+		ID: r.NewID("i"), State: statePending, Since: r.Now, Launch: r.Now, Reservation: l.Reservation, Image: l.Image, Subnet: s.ID,
+		Machine: fleet.Machine{Number: r.Number(), Type: l.Kind, Zone: s.Zone, Spot: l.Spot},
+		Address: address, Key: shapes.Str(l.Data.KeyName), Groups: l.groups, Tags: l.Tags, Blob: l.Blob, Token: l.token, Data: l.Data,
 	}
 	i.Data.UserData = nil
 	if p := l.Data.IamInstanceProfile; p != nil {
@@ -200,49 +199,14 @@ func (r *Launcher) Start(l Launch) (*Instance, error) {
 	// No two machines take equally long to boot: a fifth more or less, drawn from the instance's name.
 	spread := 0.8 + 0.4*r.Seed.Chance("boot", i.ID)
 	i.Next = r.Now.Add(r.Life(time.Duration(float64(lifeBoot) * spread)))
-	r.applyFaults(i, faults)
+	i.Disrupt(faults, i.Spot, r.Now)
 	r.Instances.Rows.Put(i.ID, i)
 	return i, nil
 }
 
-// applyFaults notes on the instance what faults it was launched with.
-func (r *Launcher) applyFaults(i *Instance, faults []sim.Fault) {
-	for _, f := range faults {
-		at := r.Now.Add(time.Duration(f.Delay))
-		switch f.Kind {
-		case sim.NeverBoots:
-			i.NeverBoots = true
-		case sim.Impaired:
-			i.ImpairedAt = at
-		case sim.Dies:
-			i.DiesAt = at
-		case sim.SpotInterruption:
-			if i.Spot {
-				i.NoticeAt, i.TakenAt = at, at.Add(SpotNotice)
-			}
-		}
-	}
-}
-
-// counter counts the living instances that a rule about machines matches.
-func (r *Instances) counter() func(sim.Fault) int {
-	return func(f sim.Fault) int {
-		n := 0
-		for _, i := range r.Rows.All() {
-			if i.Alive() && (f.Zone == "" || wire.Glob(f.Zone, i.Zone)) && (f.Type == "" || wire.Glob(f.Type, i.Type)) {
-				n++
-			}
-		}
-		return n
-	}
-}
-
 // noCapacity is EC2's refusal, with the zones that have what this one has not.
-func (r *Launcher) noCapacity(l Launch, zone string, f sim.Fault) error {
-	code, message := f.Code, f.Message
-	if code == "" {
-		code = "InsufficientInstanceCapacity"
-	}
+func (r *Launcher) noCapacity(l Launch, zone string, f *sim.Fault) error {
+	code, message := cmp.Or(f.Code, "InsufficientInstanceCapacity"), f.Message
 	if message == "" {
 		others := slices.DeleteFunc(account.ZonesOf(r.Region), func(z string) bool { return z == zone })
 		message = fmt.Sprintf("We currently do not have sufficient %s capacity in the Availability Zone you requested (%s). "+
@@ -283,7 +247,7 @@ func (r *Instances) Stop(i *Instance, code, reason string) {
 	i.State, i.Since, i.ReasonCode, i.Reason = StateShuttingDown, r.Now, code, reason
 	i.Next = r.Now.Add(r.Life(lifeStop))
 	r.Rows.Touch(i.ID)
-	r.powerOff = append(r.powerOff, i.ID)
+	r.Rows.PowerOff(i.ID)
 }
 
 // The reasons that EC2 gives for an instance's end.

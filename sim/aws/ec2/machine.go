@@ -1,13 +1,13 @@
 package ec2
 
 import (
-	"encoding/base64"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Tick brings all instances to the present and returns when something is due next; the zero time means never.
@@ -19,40 +19,13 @@ func (r *Instances) Tick() time.Time {
 	return next
 }
 
-// Resume powers on again what ran.
-func (r *Instances) Resume() {
-	for id, i := range r.Rows.All() {
-		if i.State == StateRunning {
-			r.powerOn = append(r.powerOn, id)
-		}
-	}
-	r.Power()
-}
-
-// Power tells the host what has become of the machines.
-func (r *Instances) Power() {
-	on, off := r.powerOn, r.powerOff
-	r.powerOn, r.powerOff = nil, nil
-	if r.Host == nil {
-		return
-	}
-	for _, id := range on {
-		if i := r.Rows.Get(id); i != nil && i.State == StateRunning && !i.NeverBoots {
-			r.Host.PowerOn(r.machine(i))
-		}
-	}
-	for _, id := range off {
-		r.Host.PowerOff(id)
-	}
-}
-
 // tickInstance brings one instance to the present.
 func (r *Instances) tickInstance(i *Instance) time.Time {
 	if i.Alive() {
 		switch {
-		case core.Due(i.TakenAt, r.Now):
+		case core.Due(i.takenAt(), r.Now):
 			r.Stop(i, bySpotCode, bySpot)
-		case core.Due(i.DiesAt, r.Now):
+		case core.Due(i.StopsAt, r.Now):
 			r.Stop(i, ByFaultCode, ByFault)
 		}
 	}
@@ -61,7 +34,7 @@ func (r *Instances) tickInstance(i *Instance) time.Time {
 	}
 	next := i.Next
 	if i.Alive() {
-		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.RecommendedAt, i.NoticeAt} {
+		for _, at := range []time.Time{i.takenAt(), i.StopsAt, i.ImpairedAt, i.RecommendedAt, i.ReclaimAt} {
 			if at.After(r.Now) {
 				next = core.Earliest(next, at)
 			}
@@ -74,7 +47,7 @@ func (r *Instances) nextState(i *Instance) {
 	switch i.State {
 	case statePending:
 		i.State, i.Since, i.Next = StateRunning, r.Now, time.Time{}
-		r.powerOn = append(r.powerOn, i.ID)
+		r.Rows.PowerOn(i.ID)
 	case StateShuttingDown:
 		i.State, i.Since, i.Next = StateTerminated, r.Now, r.Now.Add(r.Life(lifeShown))
 	case StateTerminated:
@@ -84,7 +57,7 @@ func (r *Instances) nextState(i *Instance) {
 	r.Rows.Touch(i.ID)
 }
 
-// machine is what the instance learns from its firmware, its image and its metadata service.
+// machine returns what the instance reads from its firmware, its image and its metadata service.
 func (r *Instances) machine(i *Instance) sim.Machine {
 	t := catalogue.InstanceTypes[i.Type]
 	m := sim.Machine{
@@ -94,11 +67,7 @@ func (r *Instances) machine(i *Instance) sim.Machine {
 	if image := r.Images.image(i.Image); image != nil {
 		m.KubeletVersion = image.KubeletVersion
 	}
-	// It was checked when it was given; what cannot be decoded is an empty disk, as in life.
-	if raw, err := base64.StdEncoding.DecodeString(r.Templates.LoadUserData(i.Blob)); err == nil {
-		m.UserData = raw
-	}
-	m.Managed = r.Managed(i)
+	m.UserData, m.Managed = fleet.UserData(r.Templates.UserData.Kept(i.Blob)), r.Managed(i)
 	return m
 }
 

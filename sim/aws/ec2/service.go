@@ -7,6 +7,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Service is EC2 of an account in a region. Its parts hold the state.
@@ -29,15 +30,13 @@ type (
 		*Service
 		Rows     *core.Table[Template]
 		Versions *core.Table[Version]
-		// UserData is what instances boot with, stored once for all that were given the same.
-		UserData *core.Table[blob]
+		// UserData holds the user data of instances, stored once for equal ones.
+		UserData core.Contents[string]
 	}
 	// Instances are virtual machines.
 	Instances struct {
 		*Service
-		Rows *core.Table[Instance]
-		// powerOn and powerOff are what becomes of machines once the state is on disk.
-		powerOn, powerOff []string
+		Rows *fleet.Machines[Instance, *Instance]
 		// Managed returns what an instance learns from the service that manages its node group, nil for none.
 		Managed func(*Instance) *sim.Managed
 	}
@@ -50,7 +49,7 @@ type (
 		*Service
 		Rows *core.Table[catalogue.Image]
 	}
-	// Network is what instances are launched into.
+	// Network holds the subnets and security groups of instances.
 	Network struct {
 		*Service
 		VPCs           *core.Table[VPC]
@@ -69,9 +68,13 @@ func New(base *account.Core, iam *iam.Service) *Service {
 	s, p := &Service{Core: base, IAM: iam}, base.Prefix()
 	s.Templates = &Templates{
 		Service: s, Rows: core.NewTable[Template](p + "template/"), Versions: core.NewTable[Version](p + "version/"),
-		UserData: core.NewTable[blob](p + "blob/"),
+		UserData: core.NewContents[string](p + "blob/"),
 	}
-	s.Instances = &Instances{Service: s, Rows: core.NewTable[Instance](p + "instance/"), Managed: func(*Instance) *sim.Managed { return nil }}
+	s.Instances = &Instances{Service: s, Managed: func(*Instance) *sim.Managed { return nil }}
+	s.Instances.Rows = fleet.New(base.State, p+"instance/", fleet.Kind[*Instance]{
+		Group:    func(i *Instance) string { return i.Tags[GroupTagKey] },
+		Occupies: (*Instance).Alive, Runs: func(i *Instance) bool { return i.State == StateRunning }, Guest: s.Instances.machine,
+	})
 	s.Images = &Images{Service: s, Rows: core.NewTable[catalogue.Image](p + "image/")}
 	s.Network = &Network{
 		Service: s, VPCs: core.NewTable[VPC](p + "vpc/"), Subnets: core.NewTable[Subnet](p + "subnet/"),
@@ -80,6 +83,9 @@ func New(base *account.Core, iam *iam.Service) *Service {
 	s.Launcher, s.Tags = &Launcher{s}, &Tags{s}
 	return s
 }
+
+// GroupTagKey is the tag by which an instance names its Auto Scaling group.
+const GroupTagKey = "aws:autoscaling:groupName"
 
 // Tables returns the tables of the service.
 func (r *Service) Tables() core.Tables {

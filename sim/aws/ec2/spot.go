@@ -24,7 +24,7 @@ func (r *Instances) spotStatus(i *Instance) string {
 		return spotTaken
 	case !i.Alive():
 		return spotTerminated
-	case core.Due(i.NoticeAt, r.Now):
+	case core.Due(i.ReclaimAt, r.Now):
 		return spotMarked
 	}
 	return spotFulfilled

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
+	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Template is a launch template; its versions are rows of their own.
@@ -29,9 +31,6 @@ type Version struct {
 // VersionKey returns the key of a version of a template, which sorts by its number.
 func VersionKey(id string, number int64) string { return fmt.Sprintf("%s/%08d", id, number) }
 
-// blob is user data in base64, shared by all that were given the same.
-type blob struct{ Base64 string }
-
 // Instance states, as EC2 names them.
 const (
 	statePending      = "pending"
@@ -44,37 +43,36 @@ var stateCodes = map[string]int32{statePending: 0, StateRunning: 16, StateShutti
 
 // Instance is a virtual machine.
 type Instance struct {
+	fleet.Machine
+	fleet.Disruptions
 	ID, Reservation string
-	// Number orders instances by their launch.
-	Number  int64
-	State   string
-	Since   time.Time
-	Launch  time.Time
-	Type    string
-	Image   string
-	Subnet  string
-	Zone    string
-	Address string
-	Key     string
-	Groups  []string
-	Profile string
-	Spot    bool
-	Tags    map[string]string
-	Blob    string
-	Token   string
-	Data    ec2.ResponseLaunchTemplateData
+	State           string
+	Since           time.Time
+	Launch          time.Time
+	Image           string
+	Subnet          string
+	Address         string
+	Key             string
+	Groups          []string
+	Profile         string
+	Tags            map[string]string
+	Blob            string
+	Token           string
+	Data            ec2.ResponseLaunchTemplateData
 	// Next is when the state changes by itself: booted, stopped, forgotten.
 	Next time.Time
 	// Reason is why it stopped, in the words of EC2.
 	ReasonCode, Reason string
-	// Faults that it was launched with.
-	NeverBoots bool
-	ImpairedAt time.Time
-	DiesAt     time.Time
-	// RecommendedAt is when its replacement is recommended, NoticeAt when a spot instance is told that it will be taken at TakenAt.
+	// RecommendedAt is when its replacement is recommended.
 	RecommendedAt time.Time
-	NoticeAt      time.Time
-	TakenAt       time.Time
+}
+
+// takenAt returns when a spot instance is taken away that has its notice at ReclaimAt, the zero time for never.
+func (i *Instance) takenAt() time.Time {
+	if i.ReclaimAt.IsZero() {
+		return time.Time{}
+	}
+	return i.ReclaimAt.Add(spotNotice)
 }
 
 // Alive reports whether the instance is pending or running.
@@ -82,7 +80,7 @@ func (i *Instance) Alive() bool { return i.State == statePending || i.State == S
 
 // Impaired reports whether the instance fails its status checks.
 func (i *Instance) Impaired(now time.Time) bool {
-	return !i.ImpairedAt.IsZero() && !now.Before(i.ImpairedAt)
+	return core.Due(i.ImpairedAt, now)
 }
 
 // VPC is a network that instances are launched into.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/ec2"
 	"github.com/muster-project/muster/sim/aws/wire"
@@ -26,26 +25,6 @@ func (r *Templates) VersionAt(template string, which int) (string, error) {
 	return strconv.FormatInt(numbers[which-1], 10), nil
 }
 
-// StoreUserData stores user data once and returns where.
-func (r *Templates) StoreUserData(base64 string) string {
-	if base64 == "" {
-		return ""
-	}
-	key := sim.Seed(0).Hex(32, base64)
-	if r.UserData.Get(key) == nil {
-		r.UserData.Put(key, &blob{base64})
-	}
-	return key
-}
-
-// LoadUserData returns the user data that StoreUserData has stored, in base64.
-func (r *Templates) LoadUserData(key string) string {
-	if b := r.UserData.Get(key); b != nil {
-		return b.Base64
-	}
-	return ""
-}
-
 // ForgetUserData drops user data that nothing refers to any more.
 func (r *Templates) ForgetUserData() {
 	used := map[string]bool{}
@@ -55,27 +34,23 @@ func (r *Templates) ForgetUserData() {
 	for _, i := range r.Instances.Rows.All() {
 		used[i.Blob] = true
 	}
-	for key := range r.UserData.All() {
-		if !used[key] {
-			r.UserData.Delete(key)
-		}
-	}
+	r.UserData.Sweep(used)
 }
 
 const (
-	// maxUserData is how many bytes of user data an instance takes, before base64.
+	// maxUserData limits the user data of an instance in bytes, before base64.
 	maxUserData = 16384
 	// maxTemplates a region and maxVersions a template are EC2's quotas.
 	maxTemplates, maxVersions = 5000, 10000
 	// maxDescription is the length of a version's description.
 	maxDescription = 255
-	// maxDeletedVersions is how many versions one call may delete.
+	// maxDeletedVersions limits the versions that one call deletes.
 	maxDeletedVersions = 200
 	// templatePage is the largest page of launch templates and their versions.
 	templatePage = 200
 )
 
-// templateName is what EC2 lets a launch template be called.
+// templateName matches the names that EC2 accepts for launch templates.
 var templateName = regexp.MustCompile(`^[a-zA-Z0-9().\-/_]{3,128}$`)
 
 // CreateLaunchTemplate is the action of that name.
@@ -154,7 +129,7 @@ func (r *Templates) onTopOf(t *Template, source string, data *ec2.ResponseLaunch
 	}
 	merged := v.Data
 	if v.Blob != "" {
-		merged.UserData = new(r.LoadUserData(v.Blob))
+		merged.UserData = new(r.UserData.Kept(v.Blob))
 	}
 	shapes.Overlay(&merged, data)
 	return &merged, nil
@@ -164,7 +139,7 @@ func (r *Templates) onTopOf(t *Template, source string, data *ec2.ResponseLaunch
 func (r *Templates) AddVersion(t *Template, data ec2.ResponseLaunchTemplateData, description string) *Version {
 	t.Latest++
 	v := &Version{Template: t.ID, Number: t.Latest, Created: r.Now, Description: description, Data: data,
-		Blob: r.StoreUserData(shapes.Str(data.UserData))}
+		Blob: r.UserData.Keep(shapes.Str(data.UserData), shapes.Str(data.UserData))}
 	v.Data.UserData = nil
 	r.Versions.Put(VersionKey(t.ID, v.Number), v)
 	r.Rows.Touch(t.ID)
@@ -315,7 +290,7 @@ func (r *Templates) showTemplate(t *Template) *ec2.LaunchTemplate {
 func (r *Templates) showVersion(t *Template, v *Version) *ec2.LaunchTemplateVersion {
 	data := v.Data
 	if v.Blob != "" {
-		data.UserData = new(r.LoadUserData(v.Blob))
+		data.UserData = new(r.UserData.Kept(v.Blob))
 	}
 	return &ec2.LaunchTemplateVersion{
 		LaunchTemplateId: new(t.ID), LaunchTemplateName: new(t.Name), VersionNumber: new(v.Number), CreateTime: shapes.Stamp(v.Created),

@@ -156,7 +156,7 @@ func checkPlacement(d *ec2.RequestLaunchTemplateData) error {
 	return checkHost(d, p)
 }
 
-// count is how many of the texts are given.
+// count returns the number of texts that are not empty.
 func count(texts ...*string) int {
 	n := 0
 	for _, t := range texts {

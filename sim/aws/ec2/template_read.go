@@ -45,13 +45,10 @@ func (r *Templates) describeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput
 
 // templatesAsked are the templates that are named, or all; one that is named must exist.
 func (r *Templates) templatesAsked(in *ec2.DescribeLaunchTemplatesInput) ([]*Template, error) {
-	var out []*Template
 	if len(in.LaunchTemplateIds)+len(in.LaunchTemplateNames) == 0 {
-		for _, t := range r.Rows.All() {
-			out = append(out, t)
-		}
-		return out, nil
+		return r.Rows.List(""), nil
 	}
+	var out []*Template
 	for _, id := range in.LaunchTemplateIds {
 		t, err := r.FindTemplate(&id, nil)
 		if err != nil {

@@ -78,7 +78,8 @@ func eksGroupTags(n *Nodegroup) []autoscalingshapes.Tag {
 	return out
 }
 
-// mixOf is how EKS lets its group launch: from its own template, in the types of the node group, on demand or spot.
+// mixOf returns the mixed instances policy with which EKS's group launches: from its own template, in the types of the node
+// group, on demand or spot.
 func (r *Backing) mixOf(n *Nodegroup, spec machineSpec, version string) *autoscalingshapes.MixedInstancesPolicy {
 	mix := &autoscalingshapes.MixedInstancesPolicy{
 		InstancesDistribution: &autoscalingshapes.InstancesDistribution{
@@ -104,7 +105,7 @@ func (r *Backing) merged(c *Cluster, n *Nodegroup, spec machineSpec) ec2shapes.R
 	var d ec2shapes.ResponseLaunchTemplateData
 	if v := r.templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil {
 		d = v.Data
-		d.UserData = shapes.Opt(r.templates.LoadUserData(v.Blob))
+		d.UserData = shapes.Opt(r.templates.UserData.Kept(v.Blob))
 	} else {
 		d.BlockDeviceMappings = []ec2shapes.LaunchTemplateBlockDeviceMapping{{
 			DeviceName: new("/dev/xvda"), Ebs: &ec2shapes.LaunchTemplateEbsBlockDevice{VolumeSize: n.Shape.DiskSize, VolumeType: "gp3",
@@ -211,9 +212,9 @@ func (r *Backing) present(n *Nodegroup) string {
 	return ""
 }
 
-// managedMachineOf is what a machine of a node group learns of it, nil for other machines.
+// managedMachineOf returns what a machine of a node group reads of it, nil for other machines.
 func (r *Backing) managedMachineOf(i *ec2.Instance) *managedMachine {
-	g := r.groups.Rows.Get(i.Tags[autoscaling.GroupTagKey])
+	g := r.groups.Rows.Get(i.Tags[ec2.GroupTagKey])
 	n := r.backedBy(g)
 	if n == nil {
 		return nil

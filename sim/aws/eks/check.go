@@ -22,7 +22,7 @@ const (
 
 var (
 	nodegroupName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9\-_]{0,62}$`)
-	// labelKey and labelValue are what Kubernetes lets labels be.
+	// labelKey and labelValue match the labels that Kubernetes accepts.
 	labelKey   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 	labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
@@ -307,7 +307,7 @@ func (r *Nodegroups) sourceIssue(f machineSpec) *eks.Issue {
 			Message:     new("Launch template " + f.Source + " with version " + f.SourceVersion + " could not be found."),
 			ResourceIds: []string{f.Source}}
 	}
-	text := userData(r.templates.LoadUserData(v.Blob))
+	text := userData(r.templates.UserData.Kept(v.Blob))
 	if text == "" || strings.Contains(text, "multipart/") || strings.Contains(text, "[settings") || strings.Contains(text, "<powershell>") {
 		return nil
 	}

@@ -21,13 +21,13 @@ import (
 const (
 	// maxClusters a region is EKS's quota.
 	maxClusters = 100
-	// lifeCluster is how long a cluster is in the making, lifeClusterGone how long it takes to go.
+	// lifeCluster is the time that the creation of a cluster takes, lifeClusterGone that of its deletion.
 	lifeCluster, lifeClusterGone = 8 * time.Minute, 2 * time.Minute
 	// oldestEKS is the oldest minor version that EKS still runs.
 	oldestEKS = 28
 )
 
-// ClusterName is what EKS lets a cluster be called.
+// ClusterName matches the names that EKS accepts for clusters.
 var ClusterName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9\-_]{0,99}$`)
 
 // notFound, inUse and badParameter are EKS's refusals.

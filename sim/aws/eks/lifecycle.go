@@ -257,7 +257,7 @@ func (r *Lifecycle) checkHealth(n *Nodegroup, g *autoscaling.Group) {
 	r.nodegroups.TouchNodegroup(n)
 }
 
-// issues are what EKS finds when it looks.
+// issues returns the health issues that EKS finds.
 func (r *Lifecycle) issues(n *Nodegroup, g *autoscaling.Group) []eks.Issue {
 	if g == nil || g.Deleting {
 		return []eks.Issue{missingGroup(n)}

@@ -12,7 +12,7 @@ import (
 // nodeOperator is the name by which a machine's console shows what EKS does to the machine's Node.
 const nodeOperator = "eks-node-manager"
 
-// NodeOf is what a machine of a node group learns from EKS, nil for others.
+// NodeOf returns what a machine of a node group reads from EKS, nil for other machines.
 func (r *Backing) NodeOf(i *ec2.Instance) *sim.Managed {
 	m := r.managedMachineOf(i)
 	if m == nil {

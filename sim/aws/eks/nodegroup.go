@@ -20,7 +20,7 @@ import (
 const (
 	// lifeProvision is from a request to the resources behind a node group.
 	lifeProvision = 20 * time.Second
-	// lifeJoinLimit is how long nodes have to join before a creation or an update fails.
+	// lifeJoinLimit is the time after which a creation or an update fails whose nodes have not joined.
 	lifeJoinLimit = 20 * time.Minute
 )
 
@@ -134,7 +134,7 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 	return &Nodegroup{Shape: shape, Drains: managed.Departures{}}, spec, err
 }
 
-// defaultNodeType is what EKS launches where nothing is asked for.
+// defaultNodeType is the instance type of node groups that name none.
 const defaultNodeType = "t3.medium"
 
 // chooseImage completes the type and the release of the image, which EKS chooses unless the template names one.

@@ -72,7 +72,7 @@ func (r *Rollouts) versionFor(n *Nodegroup, spec machineSpec) string {
 	return ""
 }
 
-// parallel is how many nodes may be missing at a time.
+// parallel returns the number of nodes that may be missing at a time.
 func (r *Rollouts) parallel(n *Nodegroup) int {
 	c := n.Shape.UpdateConfig
 	count := int(shapes.Val(c.MaxUnavailable))
@@ -114,7 +114,7 @@ func (r *Rollouts) fresh(n *Nodegroup, g *autoscaling.Group) int {
 	return r.lifecycle.readyMembers(n, g, n.Roll.To)
 }
 
-// NotCreated is what EKS says of new nodes that did not come.
+// NotCreated is the issue of an update whose new nodes did not come.
 func (r *Rollouts) NotCreated(n *Nodegroup, g *autoscaling.Group) eks.ErrorDetail {
 	var ids []string
 	for _, m := range r.members.MembersOf(g) {

@@ -29,7 +29,7 @@ const (
 
 // Cluster is an EKS cluster.
 type Cluster struct {
-	// Shape is what EKS shows of it.
+	// Shape is the description that EKS returns.
 	Shape eks.Cluster
 	// CA are the certificates by which its API server is trusted, in PEM, Token the bootstrap token by which nodes are let in. The
 	// token is never shown.
@@ -42,7 +42,7 @@ type Cluster struct {
 
 // Nodegroup is a managed node group. The group behind it is a group like any other.
 type Nodegroup struct {
-	// Shape is what EKS shows of it. Its health holds what was set out of band or found at the resources.
+	// Shape is the description that EKS returns. Its health holds what was set out of band or found at the resources.
 	Shape eks.Nodegroup
 	// Behind is the Auto Scaling group, Template the launch template that EKS keeps for it; both "" before they are made.
 	Behind, Template string
@@ -61,7 +61,7 @@ type Nodegroup struct {
 	Stuck  string
 }
 
-// machineSpec is what machines of one version of EKS's template are.
+// machineSpec describes the machines of one version of EKS's template.
 type machineSpec struct {
 	// Image is what they launch from, Own that it is the user's.
 	Image string
@@ -81,7 +81,7 @@ type nodeRoll struct {
 	Force                    bool
 	// Until is when the phase has to be done.
 	Until time.Time
-	// Goal is what machines are after a success.
+	// Goal describes the machines after a success.
 	Goal machineSpec
 }
 

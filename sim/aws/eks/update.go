@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// lifeChange is how long a change of the configuration takes.
+// lifeChange is the time that a change of the configuration takes.
 const lifeChange = 20 * time.Second
 
 // updatable finds a node group that an update may begin for.

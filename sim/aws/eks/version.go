@@ -21,9 +21,9 @@ const (
 )
 
 const (
-	// lifeEviction is how long the pods of a node have to leave it.
+	// lifeEviction is the time that the pods of a node have to leave it.
 	lifeEviction = 15 * time.Minute
-	// lifeCool is how long a node that is drained is waited for.
+	// lifeCool is the wait after a node is drained.
 	lifeCool = time.Minute
 )
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/muster-project/muster/sim/aws/query"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/iam"
 	"github.com/muster-project/muster/sim/aws/wire"
@@ -58,7 +57,7 @@ func askIAM(r *Service, x *wire.Call, name string) ([]Ask, error) {
 		Path                *string   `query:"Path"`
 		PermissionsBoundary *string   `query:"PermissionsBoundary"`
 	}
-	if err := query.Decode(x.Params, &in, false, "Action", "Version"); err != nil {
+	if err := wire.DecodeQuery(x.Params, &in, false); err != nil {
 		return nil, err
 	}
 	tags := map[string]string{}

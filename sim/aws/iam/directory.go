@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// Directory is what an account holds of IAM, in all regions alike.
+// Directory holds the IAM resources of an account, which all regions share.
 type Directory struct {
 	account  string
 	seed     sim.Seed

@@ -171,7 +171,7 @@ func readPrincipals(b json.RawMessage) (map[string][]string, error) {
 	return out, nil
 }
 
-// evaluation is what policies say.
+// evaluation is the answer of policies.
 type evaluation int
 
 // Without a word for it nothing is allowed; one word against it weighs more than any for it.

@@ -31,7 +31,7 @@ var awsPolicies = map[string]string{
 	"aws-service-role/AWSServiceRoleForEKSNodegroup": `["ec2:*","autoscaling:*"]`,
 }
 
-// AwsPolicyPrefix is what the ARNs of policies that AWS publishes begin with.
+// AwsPolicyPrefix begins the ARNs of policies that AWS publishes.
 const AwsPolicyPrefix = "arn:aws:iam::aws:policy/"
 
 // Document is the text of a managed policy, of AWS's or of the account's own.

@@ -45,7 +45,7 @@ func Trusting(service string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"` + service + `"},"Action":"sts:AssumeRole"}]}`
 }
 
-// lifeKnown is how long it takes until other services know of a new role.
+// lifeKnown is the time until other services accept a new role.
 const lifeKnown = 8 * time.Second
 
 // Trusts reports whether a principal may assume the role.

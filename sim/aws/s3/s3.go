@@ -20,7 +20,7 @@ const maxObject = 1 << 20
 type Bucket struct {
 	// Name of the bucket, which no other account's has.
 	Name string
-	// ExpireAfter is how long an object stays after it was written; zero keeps it for ever.
+	// ExpireAfter is the time for which an object is kept after it was written; zero keeps it for ever.
 	ExpireAfter time.Duration
 }
 
@@ -78,7 +78,7 @@ func (a objectAnswer) Headers(h http.Header) {
 // Content returns the object itself where it was requested.
 func (a objectAnswer) Content() []byte { return a.body }
 
-// copyAnswer is what S3 says of a copy.
+// copyAnswer is the answer to a copy.
 type copyAnswer struct {
 	XMLName      struct{} `xml:"CopyObjectResult"`
 	ETag         string

@@ -7,8 +7,6 @@ import (
 	"net/http"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/query"
-	"github.com/muster-project/muster/sim/aws/sigv4"
 )
 
 // APIError is a refusal in the words of the service.
@@ -32,7 +30,7 @@ func ToAPI(service string, err error) *APIError {
 	if e, ok := errors.AsType[*APIError](err); ok {
 		return e
 	}
-	if e, ok := errors.AsType[*query.Error](err); ok {
+	if e, ok := errors.AsType[*ParameterError](err); ok {
 		return queryError(service, e)
 	}
 	if e := signatureError(service, err); e != nil {
@@ -44,7 +42,7 @@ func ToAPI(service string, err error) *APIError {
 	return &APIError{Code: internalCode(service), Message: "An internal error has occurred", Status: http.StatusInternalServerError}
 }
 
-func queryError(service string, e *query.Error) *APIError {
+func queryError(service string, e *ParameterError) *APIError {
 	switch {
 	case service == ServiceEC2 && e.Unknown:
 		return Refuse("UnknownParameter", "%s", e.Error())
@@ -76,7 +74,7 @@ func internalCode(service string) string {
 
 // signatureError spells what is wrong with a signature; nil for other errors. EC2 has words of its own.
 func signatureError(service string, err error) *APIError {
-	for _, known := range []error{sigv4.ErrMissing, sigv4.ErrMalformed, sigv4.ErrUnknown, sigv4.ErrExpired, sigv4.ErrMismatch} {
+	for _, known := range []error{ErrSignatureMissing, ErrSignatureMalformed, ErrKeyUnknown, ErrSignatureExpired, ErrSignatureMismatch} {
 		if !errors.Is(err, known) {
 			continue
 		}
@@ -94,25 +92,25 @@ func signatureError(service string, err error) *APIError {
 
 var (
 	signature = map[error]APIError{
-		sigv4.ErrMissing:   {"MissingAuthenticationToken", "Request is missing Authentication Token", http.StatusForbidden},
-		sigv4.ErrMalformed: {"IncompleteSignature", "", http.StatusBadRequest},
-		sigv4.ErrUnknown:   {"InvalidClientTokenId", "The security token included in the request is invalid.", http.StatusForbidden},
-		sigv4.ErrExpired:   {"SignatureDoesNotMatch", "", http.StatusForbidden},
-		sigv4.ErrMismatch:  {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
+		ErrSignatureMissing:   {"MissingAuthenticationToken", "Request is missing Authentication Token", http.StatusForbidden},
+		ErrSignatureMalformed: {"IncompleteSignature", "", http.StatusBadRequest},
+		ErrKeyUnknown:         {"InvalidClientTokenId", "The security token included in the request is invalid.", http.StatusForbidden},
+		ErrSignatureExpired:   {"SignatureDoesNotMatch", "", http.StatusForbidden},
+		ErrSignatureMismatch:  {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
 	}
 	// signatureOf are the words of services that have their own.
 	signatureOf = map[string]map[error]APIError{
 		ServiceEC2: {
-			sigv4.ErrUnknown:  {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
-			sigv4.ErrMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
-			sigv4.ErrExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
+			ErrKeyUnknown:        {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+			ErrSignatureMismatch: {"AuthFailure", "AWS was not able to validate the provided access credentials", http.StatusUnauthorized},
+			ErrSignatureExpired:  {"RequestExpired", "Request has expired.", http.StatusBadRequest},
 		},
 		ServiceS3: objectSignatures,
 		ServiceEKS: {
-			sigv4.ErrMissing:  {"MissingAuthenticationTokenException", "Missing Authentication Token", http.StatusForbidden},
-			sigv4.ErrUnknown:  {"UnrecognizedClientException", "The security token included in the request is invalid.", http.StatusForbidden},
-			sigv4.ErrExpired:  {"InvalidSignatureException", "", http.StatusForbidden},
-			sigv4.ErrMismatch: {"InvalidSignatureException", mismatch, http.StatusForbidden},
+			ErrSignatureMissing:  {"MissingAuthenticationTokenException", "Missing Authentication Token", http.StatusForbidden},
+			ErrKeyUnknown:        {"UnrecognizedClientException", "The security token included in the request is invalid.", http.StatusForbidden},
+			ErrSignatureExpired:  {"InvalidSignatureException", "", http.StatusForbidden},
+			ErrSignatureMismatch: {"InvalidSignatureException", mismatch, http.StatusForbidden},
 		},
 	}
 )

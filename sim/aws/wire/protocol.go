@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/muster-project/muster/sim/aws/query"
-	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/aws/shapes"
 )
 
 // The services, as the scope of a signature names them.
@@ -33,7 +32,7 @@ var (
 	}
 )
 
-// protocol is how a service's requests and answers are written.
+// protocol is the encoding of a service's requests and answers.
 type protocol struct {
 	// Kind is the content type of answers.
 	Kind string
@@ -94,7 +93,7 @@ func (x *Call) readQuery() error {
 }
 
 func decodeQuery(x *Call, into any) error {
-	return query.Decode(x.Params, into, x.Service == ServiceEC2, "Action", "Version")
+	return DecodeQuery(x.Params, into, x.Service == ServiceEC2)
 }
 
 func readTarget(x *Call) error {
@@ -111,9 +110,6 @@ func DecodeJSON(x *Call, into any) error {
 }
 
 func encodeJSON(_ *Call, out any) ([]byte, error) { return json.Marshal(out) }
-
-// routes are the paths of the services that tell their operations apart by them.
-var routes = map[string]map[string]string{ServiceEKS: eks.Routes}
 
 func readREST(x *Call) error {
 	if !x.ReadRoute(x.Service) {
@@ -133,18 +129,17 @@ func readREST(x *Call) error {
 
 // ReadRoute finds the operation of a service by method and path, and takes the parameters from the path and behind it.
 func (x *Call) ReadRoute(service string) bool {
-	for action, route := range routes[service] {
-		if values, ok := matchRoute(route, x.Request); ok {
-			x.Action, x.Params = action, values
+	for id, o := range shapes.Services[service]().Operations {
+		if values, ok := matchRoute(o.Method, o.Path, x.Request); ok {
+			x.Action, x.Params = strings.TrimPrefix(id, service+"."), values
 			return true
 		}
 	}
 	return false
 }
 
-// matchRoute compares a request with a route: a method and a path whose parts in braces are parameters.
-func matchRoute(route string, r *http.Request) (url.Values, bool) {
-	method, path, _ := strings.Cut(route, " ")
+// matchRoute compares a request with a method and a path whose parts in braces are parameters.
+func matchRoute(method, path string, r *http.Request) (url.Values, bool) {
 	want, have := strings.Split(path, "/"), strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
 	if method != r.Method || len(want) != len(have) {
 		return nil, false

@@ -1,24 +1,29 @@
 package wire
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
-	"github.com/muster-project/muster/sim/aws/shapes/ec2"
-	"github.com/muster-project/muster/sim/aws/shapes/iam"
-	"github.com/muster-project/muster/sim/aws/shapes/sts"
+	"github.com/muster-project/muster/sim/aws/shapes"
+	published "github.com/muster-project/muster/sim/core/shapes"
 )
 
-// required are the parameters that requests must have, by service and action.
-var required = map[string]map[string][]string{
-	ServiceEC2: ec2.Required, ServiceAutoScaling: autoscaling.Required, ServiceIAM: iam.Required, ServiceSTS: sts.Required,
+// required returns the parameters that a request of a query protocol must have.
+func required(service, action string) []string {
+	if APIVersions[service] == "" {
+		return nil
+	}
+	s := shapes.Services[service]()
+	members := s.Types[s.Operations[service+"."+action].Body]
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(members)), func(name string) bool { return !published.Has(members[name], "*") })
 }
 
 // Missing returns the refusal of a request without a parameter that its action requires, nil for a request that has all. The services
 // check that before anything else.
 func Missing(x *Call) error {
-	for _, name := range required[x.Service][x.Action] {
+	for _, name := range required(x.Service, x.Action) {
 		if has(x, name) {
 			continue
 		}

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/muster-project/muster/sim/aws/sigv4"
 )
 
 var s3Protocol = protocol{"application/xml", readObject, nil, encodeObject, objectError}
@@ -65,10 +63,10 @@ func objectError(x *Call, _ http.Header, e *APIError) string {
 
 // objectSignatures are S3's words for signatures that are wrong.
 var objectSignatures = map[error]APIError{
-	sigv4.ErrMissing:   {"AccessDenied", "Access Denied", http.StatusForbidden},
-	sigv4.ErrMalformed: {"AuthorizationHeaderMalformed", "", http.StatusBadRequest},
-	sigv4.ErrUnknown:   {"InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.", http.StatusForbidden},
-	sigv4.ErrExpired: {"RequestTimeTooSkewed", "The difference between the request time and the current time is too large.",
+	ErrSignatureMissing:   {"AccessDenied", "Access Denied", http.StatusForbidden},
+	ErrSignatureMalformed: {"AuthorizationHeaderMalformed", "", http.StatusBadRequest},
+	ErrKeyUnknown:         {"InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.", http.StatusForbidden},
+	ErrSignatureExpired: {"RequestTimeTooSkewed", "The difference between the request time and the current time is too large.",
 		http.StatusForbidden},
-	sigv4.ErrMismatch: {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
+	ErrSignatureMismatch: {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
 }

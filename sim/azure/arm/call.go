@@ -15,13 +15,13 @@ import (
 // Call is one request of a client as an operation sees it.
 type Call struct{ core.Call }
 
-// Answer is what an operation replies.
+// Answer is the reply of an operation.
 type Answer struct {
 	Status int
 	Body   any
-	// Op is the operation that was begun, nil for none.
+	// Op is the long-running operation that was started, nil for none.
 	Op *Operation
-	// After is how long the client is asked to wait before it asks again; zero says nothing.
+	// After is the value of the Retry-After header; zero sends none.
 	After time.Duration
 }
 

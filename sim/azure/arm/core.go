@@ -15,12 +15,11 @@ type Settings struct {
 	TenantOf func(subscription string) string
 }
 
-// Core is what the resource providers share: the clock, the numbering, and the resources that others refer to. Operations run one at
-// a time.
+// Core is shared by the resource providers: the clock, the numbering, and the resources that others refer to. Operations run one at a time.
 type Core struct {
 	*core.State
 	Settings
-	// Resources holds all that is only read or referred to: groups, networks, identities.
+	// Resources holds the resources that are only read or referred to: groups, networks, identities.
 	Resources *core.Table[Resource]
 }
 

@@ -16,11 +16,11 @@ type Error struct {
 	Code, Message string
 	Target        string
 	Details       []Detail
-	// RetryAfter is for how long the client is asked to wait; zero says nothing.
+	// RetryAfter is the value of the header of this name; zero sends none.
 	RetryAfter time.Duration
-	// Plain is true for a provider that sends its errors without the envelope that ARM's have, and with a Subcode.
-	Plain   bool
-	Subcode string
+	// NoEnvelope is true for a provider that sends its errors without the envelope that ARM's have, and with a Subcode.
+	NoEnvelope bool
+	Subcode    string
 }
 
 // Detail is one more error below an error.
@@ -34,7 +34,7 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // Body returns the error as it is sent.
 func (e *Error) Body() document.Object {
-	if e.Plain {
+	if e.NoEnvelope {
 		body := document.Object{"code": e.Code, "details": nil, "message": e.Message, "subcode": e.Subcode}
 		if len(e.Details) > 0 {
 			body["details"] = e.Details

@@ -50,6 +50,6 @@ func LocationNames() []string {
 
 // SameLocation compares names of locations as ARM does: West US 2 is westus2.
 func SameLocation(a, b string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
-	return plain(a) == plain(b)
+	normalized := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
+	return normalized(a) == normalized(b)
 }

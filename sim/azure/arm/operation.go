@@ -16,10 +16,10 @@ const (
 	Canceled   = "Canceled"
 )
 
-// OperationLife is how long an operation that has ended can be read.
+// OperationLife is the time for which an ended operation can be read.
 const OperationLife = 24 * time.Hour
 
-// Operation is something that takes time, as clients see it.
+// Operation is a long-running operation as clients see it.
 type Operation struct {
 	ID, Sub, Location string
 	// Name is the last word of what was requested.
@@ -27,7 +27,7 @@ type Operation struct {
 	Status string
 	Start  time.Time
 	End    time.Time
-	// Until is when it ends at the earliest.
+	// Until is the earliest time at which it ends.
 	Until   time.Time
 	Trouble *Trouble
 }

@@ -14,10 +14,10 @@ var actions = []struct {
 	path, name string
 	do         func(*Service, *machine) error
 }{
-	{"poweroff", "powerOff", func(w *Service, m *machine) error { return w.fleet.powerOffBy(m) }},
-	{"deallocate", "deallocate", func(w *Service, m *machine) error { return w.fleet.deallocateBy(m) }},
-	{"start", "start", func(w *Service, m *machine) error { return w.fleet.startBy(m) }},
-	{"restart", "restart", func(w *Service, m *machine) error { return w.fleet.restartBy(m) }},
+	{"poweroff", "powerOff", func(w *Service, m *machine) error { return w.life.powerOffBy(m) }},
+	{"deallocate", "deallocate", func(w *Service, m *machine) error { return w.life.deallocateBy(m) }},
+	{"start", "start", func(w *Service, m *machine) error { return w.life.startBy(m) }},
+	{"restart", "restart", func(w *Service, m *machine) error { return w.life.restartBy(m) }},
 }
 
 // actionRoutes are the actions on machines of both kinds, and the eviction that clients may play.
@@ -72,24 +72,24 @@ func playEviction(find func(*Service, *arm.Call) (*scaleSet, *machine, error)) f
 		if !m.Spot || m.State == stateDeleting {
 			return nil, arm.NotAllowed("Simulating an eviction is allowed for Azure Spot Virtual Machines alone: '%s' is none.", m.Name)
 		}
-		w.fleet.evict(m)
+		w.life.evict(m)
 		return &arm.Answer{Status: http.StatusNoContent}, nil
 	}
 }
 
-func (w *fleet) powerOffBy(m *machine) error {
+func (w *life) powerOffBy(m *machine) error {
 	w.off(m)
 	m.PowerAt = time.Time{}
 	return nil
 }
 
-func (w *fleet) deallocateBy(m *machine) error {
+func (w *life) deallocateBy(m *machine) error {
 	w.off(m)
 	m.Power, m.PowerAt = powerDeallocated, time.Time{}
 	return nil
 }
 
-func (w *fleet) startBy(m *machine) error {
+func (w *life) startBy(m *machine) error {
 	if m.State == stateDeleting {
 		return fmt.Errorf("machine %s is being deleted", m.Name)
 	}
@@ -99,7 +99,7 @@ func (w *fleet) startBy(m *machine) error {
 	return nil
 }
 
-func (w *fleet) restartBy(m *machine) error {
+func (w *life) restartBy(m *machine) error {
 	if m.Power != powerRunning {
 		return fmt.Errorf("machine %s does not run", m.Name)
 	}

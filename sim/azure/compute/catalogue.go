@@ -251,7 +251,7 @@ func (w *capacity) exceeded(family, where string, limit, used, more int) *arm.Er
 func (w *capacity) cores(where, family string) int {
 	n := 0
 	for _, m := range w.machines.All() {
-		size := sizeOf(m.Size)
+		size := sizeOf(m.Type)
 		if size != nil && arm.SameLocation(m.Location, where) && m.Power != powerDeallocated &&
 			(family == "cores" || strings.EqualFold(family, size.family)) {
 			n += size.cpus

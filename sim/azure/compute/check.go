@@ -64,7 +64,7 @@ func (w *models) checkBasics(s *scaleSet, d document.Object) error {
 	return nil
 }
 
-// maxCapacity is how many machines a scale set may have.
+// maxCapacity limits the machines of a scale set.
 func maxCapacity(d document.Object) int {
 	switch {
 	case document.Text(d, "properties.orchestrationMode") == modeFlexible:

@@ -1,16 +1,16 @@
 package compute
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
-// Set is what the simulator holds of a scale set.
+// Set is the simulator's state of a scale set.
 type Set struct {
 	ID, Name, Group, Mode, Size, State string
 	// Alone is true if its machines are virtual machines by themselves: no client sees a scale set.
@@ -33,7 +33,7 @@ type Set struct {
 	Machines      []Machine
 }
 
-// Machine is what the simulator holds of a machine of a scale set.
+// Machine is the simulator's state of a machine of a scale set.
 type Machine struct {
 	// ID is the instance's within its scale set, Name the machine's, Computer its host's, UID that by which the MachineHost knows it.
 	ID, Name, Computer, UID string
@@ -68,21 +68,20 @@ func (w *Service) inspect(s *scaleSet) Set {
 		Launches: s.Launches, Alone: s.Alone,
 	}
 	out.Content, out.Extensions = w.contents(s.Model, document.Under(s.Doc, profilePath), s.size())
-	// What can't be decoded was refused when it was given.
-	out.CustomData, _ = base64.StdEncoding.DecodeString(w.kept(s.Blob))
+	out.CustomData = fleet.UserData(w.blobs.Kept(s.Blob))
 	if s.Trouble != nil {
 		out.Code, out.Message = s.Trouble.Code, s.Trouble.Message
 	}
 	for _, m := range w.machinesOf(s) {
 		shown := Machine{
-			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.fleet.providerID(s, m), State: m.State, Power: m.Power,
+			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.life.providerID(s, m), State: m.State, Power: m.Power,
 			Zone:        m.Zone,
-			FaultDomain: m.Fault, Size: m.Size, Image: document.Written(document.Dig(m.Profile, "storageProfile.imageReference")),
+			FaultDomain: m.Fault, Size: m.Type, Image: document.Written(document.Dig(m.Profile, "storageProfile.imageReference")),
 			Address: m.Address, Model: m.Model,
 			Latest: m.Model == s.Model, Spot: m.Spot, Protected: document.Truth(m.Protection, "protectFromScaleIn"),
 			Tags: document.Overlaid(m.Tags, nil), Created: m.Created,
 		}
-		shown.Content, shown.Extensions = w.contents(m.Model, m.Profile, m.Size)
+		shown.Content, shown.Extensions = w.contents(m.Model, m.Profile, m.Type)
 		if m.Trouble != nil {
 			shown.Code, shown.Message = m.Trouble.Code, m.Trouble.Message
 		}
@@ -117,7 +116,7 @@ func (w *Service) findMachine(id string) (*scaleSet, *machine, error) {
 		if s == nil {
 			continue
 		}
-		for _, name := range []string{m.Name, m.UID, m.id(s), w.fleet.providerID(s, m)} {
+		for _, name := range []string{m.Name, m.UID, m.id(s), w.life.providerID(s, m)} {
 			if strings.EqualFold(name, id) {
 				return s, m, nil
 			}

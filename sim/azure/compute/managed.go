@@ -37,7 +37,7 @@ func (w *Service) Nodes(set string) []Node {
 
 func nodeOf(s *scaleSet, m *machine) Node {
 	return Node{
-		Set: s.key(), Instance: m.Instance, Name: m.Name, UID: m.UID, ID: m.id(s), Computer: strings.ToLower(m.Computer), Size: m.Size,
+		Set: s.key(), Instance: m.Instance, Name: m.Name, UID: m.UID, ID: m.id(s), Computer: strings.ToLower(m.Computer), Size: m.Type,
 		Zone: m.Zone, Address: m.Address,
 		Image: document.Text(m.Profile, "storageProfile.imageReference.id"), Tags: m.Tags, Running: m.Power == powerRunning,
 		Deallocated: m.Power == powerDeallocated,
@@ -71,7 +71,7 @@ func (w *Service) GrowTo(set string, n int) {
 	if s := w.sets.Get(set); s != nil && !s.deleting() && s.capacity() < n {
 		document.Place(s.Doc, "sku.capacity", float64(n))
 		w.running.begin(s, opPatch)
-		w.fleet.fill(s)
+		w.life.fill(s)
 	}
 }
 
@@ -90,8 +90,9 @@ func (w *Service) Reimage(set, instance string) {
 		return
 	}
 	w.virtualMachines.upgrade(s, m)
-	m.Blob, m.NeverBoots, m.Fate = s.Blob, false, nil // what it failed for went with its disk
-	w.fleet.doom(m, w.fleet.facing(s, m))
+	m.Blob, m.NeverBoots, m.Fails = s.Blob, false, nil // what it failed for went with its disk
+	_, faults, _ := w.machines.Place([]string{m.Zone}, m.Type, s.Name)
+	w.life.doom(m, faults)
 	if m.Power != powerStarting {
 		w.virtualMachines.reboot(m)
 	}
@@ -100,7 +101,7 @@ func (w *Service) Reimage(set, instance string) {
 // Release deallocates a machine of a scale set, Wake starts one again.
 func (w *Service) Release(set, instance string) {
 	if m := w.machines.Get(machineKey(set, instance)); m != nil && m.Power != powerDeallocated {
-		w.fleet.off(m)
+		w.life.off(m)
 		m.Power, m.PowerAt = powerDeallocated, time.Time{}
 		w.touch(m)
 	}

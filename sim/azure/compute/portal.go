@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Portal is what a user does in the portal: no request, no token, no limit and no fault is in the way.
@@ -40,25 +41,25 @@ func (c Portal) Terminate(id string) error {
 		if m.State == stateDeleting {
 			return fmt.Errorf("machine %s is being deleted", id)
 		}
-		w.fleet.remove(m)
-		w.fleet.uncount(s, 1)
+		w.life.remove(m)
+		w.life.uncount(s, 1)
 		return nil
 	})
 }
 
 // Stop powers a machine off; its size goes on to be paid for.
 func (c Portal) Stop(id string) error {
-	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.fleet.powerOffBy(m) })
+	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.life.powerOffBy(m) })
 }
 
 // Deallocate powers a machine off and gives its place back.
 func (c Portal) Deallocate(id string) error {
-	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.fleet.deallocateBy(m) })
+	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.life.deallocateBy(m) })
 }
 
 // Start powers a machine on that was stopped or deallocated; one that runs goes on.
 func (c Portal) Start(id string) error {
-	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.fleet.startBy(m) })
+	return c.onMachine(id, func(w *Service, _ *scaleSet, m *machine) error { return w.life.startBy(m) })
 }
 
 // Evict takes a spot machine back, by its policy; one that is none is refused.
@@ -67,7 +68,7 @@ func (c Portal) Evict(id string) error {
 		if !m.Spot || m.State == stateDeleting {
 			return fmt.Errorf("machine %s is not a living spot machine", id)
 		}
-		w.fleet.evict(m)
+		w.life.evict(m)
 		return nil
 	})
 }
@@ -80,19 +81,6 @@ func (c Portal) Sicken(id string) error {
 	})
 }
 
-// AttachDisk attaches a volume to a machine, as storage drivers do for pods.
-func (c Portal) AttachDisk(id, name string) error {
-	return c.onMachine(id, func(_ *Service, _ *scaleSet, m *machine) error {
-		disks := document.Items(m.Profile, "storageProfile.dataDisks")
-		lun := 63 - len(disks)
-		document.Place(m.Profile, "storageProfile.dataDisks", append(disks, document.Object{
-			"name": name, "lun": float64(lun), "createOption": "Attach", "caching": "ReadOnly",
-			"managedDisk": document.Object{"id": arm.ResourceID(m.Sub, m.Group, "Microsoft.Compute/disks", name)},
-		}))
-		return nil
-	})
-}
-
 // Attach creates a user's own machine in a scale set in flexible mode, which is counted with the others: it has the name and the
 // tags that are given, and boots from nothing of the scale set's.
 func (c Portal) Attach(set, name string, tags map[string]string) error {
@@ -101,10 +89,10 @@ func (c Portal) Attach(set, name string, tags map[string]string) error {
 			return fmt.Errorf("scale set %s is not in flexible mode, or there is a machine %s", set, name)
 		}
 		m := &machine{
-			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.UUID("machine"),
-			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.Now, Version: 1, Size: s.size(),
+			Machine: fleet.Machine{Number: s.Next, Type: s.size()}, Disruptions: fleet.Disruptions{NeverBoots: true}, Address: w.Address(),
+			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, UID: w.UUID("machine"),
+			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.Now, Version: 1,
 			Profile: document.Copied(document.Under(s.Doc, profilePath)), Model: "attached " + name, Tags: document.Overlaid(tags, nil),
-			Address: w.Address(), NeverBoots: true,
 		}
 		document.Place(m.Profile, "extensionProfile", nil)
 		if zones := document.Texts(s.Doc, "zones"); len(zones) > 0 {
@@ -126,7 +114,7 @@ func (c Portal) Detach(id string) error {
 			return err
 		}
 		w.machines.Delete(machineKey(m.Set, m.Instance))
-		w.fleet.uncount(s, 1)
+		w.life.uncount(s, 1)
 		return nil
 	})
 }
@@ -220,7 +208,7 @@ func (c Portal) SetSize(on sim.Resource) error {
 		}
 		document.Place(s.Doc, "sku.capacity", float64(on.Size))
 		w.running.begin(s, opPatch)
-		w.fleet.fill(s)
+		w.life.fill(s)
 		return nil
 	})
 }

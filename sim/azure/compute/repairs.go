@@ -92,7 +92,7 @@ func (w *upgrades) repair(s *scaleSet, list []*machine) {
 	for _, m := range list {
 		switch action := cmp.Or(document.Text(s.Doc, repairsPath+".repairAction"), "Replace"); {
 		case strings.EqualFold(action, "Replace"):
-			w.fleet.remove(m)
+			w.life.remove(m)
 			if s.Launches == 0 {
 				s.LaunchAt = w.Now
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim/azure/arm"
-	"github.com/muster-project/muster/sim/core"
 )
 
 // The versions that are spoken, the oldest first.
@@ -82,76 +81,58 @@ func setRoutes() []arm.Route[*Service] {
 		one.Exclusive = name == "CreateOrUpdate" || name == "Update" || name == "DeleteInstances"
 		return one
 	}
-	put := r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", viaScaleSets((*scaleSets).putSet))
+	put := r(http.MethodPut, setPath, "CreateOrUpdate", "write", "", via((*scaleSets).putSet))
 	put.BucketOf = putBucket
 	return []arm.Route[*Service]{
 		put,
-		r(http.MethodPatch, setPath, "Update", "write", updateSet, viaScaleSets((*scaleSets).patchSet)),
-		r(http.MethodGet, setPath, "Get", "read", lowGetSet, viaScaleSets((*scaleSets).getSet)),
-		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, viaScaleSets((*scaleSets).deleteSet)),
-		r(http.MethodGet, setsPath, "List", "read", listSets, viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodPatch, setPath, "Update", "write", updateSet, via((*scaleSets).patchSet)),
+		r(http.MethodGet, setPath, "Get", "read", lowGetSet, via((*scaleSets).getSet)),
+		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, via((*scaleSets).deleteSet)),
+		r(http.MethodGet, setsPath, "List", "read", listSets, via((*scaleSets).listSets)),
 		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets,
-			viaScaleSets((*scaleSets).listSets)),
-		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet,
-			viaScaleSets((*scaleSets).setInstanceView)),
-		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, viaScaleSets((*scaleSets).listSetSKUs)),
-		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet,
-			viaVirtualMachines((*virtualMachines).deleteInstances)),
+			via((*scaleSets).listSets)),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, via((*scaleSets).setInstanceView)),
+		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, via((*scaleSets).listSetSKUs)),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, via((*virtualMachines).deleteInstances)),
 		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet,
-			viaVirtualMachines((*virtualMachines).updateInstances)),
+			via((*virtualMachines).updateInstances)),
 	}
 }
 
 func machineRoutes() []arm.Route[*Service] {
 	remove := of(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM,
-		viaVirtualMachines((*virtualMachines).deleteSetVM))
+		via((*virtualMachines).deleteSetVM))
 	remove.Exclusive = true
 	return []arm.Route[*Service]{
-		of(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets,
-			viaVirtualMachines((*virtualMachines).listSetVMs)),
-		of(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM,
-			viaVirtualMachines((*virtualMachines).getSetVM)),
+		of(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, via((*virtualMachines).listSetVMs)),
+		of(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, via((*virtualMachines).getSetVM)),
 		of(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM,
-			viaVirtualMachines((*virtualMachines).setVMInstanceView)),
-		of(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM,
-			viaVirtualMachines((*virtualMachines).putSetVM)),
+			via((*virtualMachines).setVMInstanceView)),
+		of(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, via((*virtualMachines).putSetVM)),
 		remove,
-		of(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
-		of(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM,
-			viaVirtualMachines((*virtualMachines).listAllVMs)),
-		of(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
+		of(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, via((*virtualMachines).listVMs)),
+		of(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, via((*virtualMachines).listAllVMs)),
+		of(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, via((*virtualMachines).getVM)),
 		of(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM,
-			viaVirtualMachines((*virtualMachines).vmInstanceView)),
-		of(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
-		of(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
+			via((*virtualMachines).vmInstanceView)),
+		of(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, via((*virtualMachines).patchVM)),
+		of(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, via((*virtualMachines).deleteVM)),
 	}
 }
 
 func otherRoutes() []arm.Route[*Service] {
-	sizes := of(http.MethodGet, allPath+"/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", "", viaCapacity((*capacity).listSKUs))
+	sizes := of(http.MethodGet, allPath+"/skus", "ResourceSkus_List", "Microsoft.Compute/skus/read", "", via((*capacity).listSKUs))
 	sizes.Versions = skuVersions
 	return []arm.Route[*Service]{
 		of(http.MethodGet, allPath+"/locations/{location}/operations/{op}", "Operations_Get", "Microsoft.Compute/locations/operations/read",
-			getOperation, viaRunning((*running).getOperation)),
+			getOperation, via((*running).getOperation)),
 		sizes,
 		of(http.MethodGet, allPath+"/locations/{location}/usages", "Usage_List", "Microsoft.Compute/locations/usages/read", "",
-			viaCapacity((*capacity).listUsage)),
+			via((*capacity).listUsage)),
 	}
 }
 
-// These functions return an operation of a part as one of the service.
-func viaScaleSets(f func(*scaleSets, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return core.Via(func(w *Service) *scaleSets { return w.scaleSets }, f)
-}
-
-func viaVirtualMachines(f func(*virtualMachines, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return core.Via(func(w *Service) *virtualMachines { return w.virtualMachines }, f)
-}
-
-func viaRunning(f func(*running, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return core.Via(func(w *Service) *running { return w.running }, f)
-}
-
-func viaCapacity(f func(*capacity, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
-	return core.Via(func(w *Service) *capacity { return w.capacity }, f)
+// via returns an operation of a part as one of the service.
+func via[P ~struct{ *Service }](f func(*P, *arm.Call) (*arm.Answer, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
+	return func(w *Service, x *arm.Call) (*arm.Answer, error) { return f(&P{w}, x) }
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // Provisioning states, as ARM names them.
@@ -53,7 +54,7 @@ type scaleSet struct {
 	// Principal is the ID of its own identity, "" for none.
 	Principal string
 	// Next is the number of the next machine.
-	Next int
+	Next int64
 	// Op is the operation for which machines are made, "" for none, Ops are all that run on the scale set.
 	Op  string
 	Ops []string
@@ -95,22 +96,20 @@ func (s *scaleSet) location() string { return document.Text(s.Doc, "location") }
 
 // machine is a virtual machine of a scale set.
 type machine struct {
+	fleet.Machine
+	fleet.Disruptions
 	// Set is the key of its scale set, Sub, Group and Location those of it.
 	Set, Sub, Group, Location string
 	// Instance is its ID within the scale set: a number in uniform mode, its name in flexible mode.
 	Name, Instance, Computer string
 	Flexible                 bool
-	// Number orders the machines of a scale set.
-	Number  int
-	UID     string
-	Zone    string
-	Fault   int
-	Address string
-	State   string
-	Power   string
-	Created time.Time
-	Version int64
-	Size    string
+	UID                      string
+	Fault                    int
+	Address                  string
+	State                    string
+	Power                    string
+	Created                  time.Time
+	Version                  int64
 	// Profile is what it was made of, Blob its custom data, Model the fingerprint of the model it has.
 	Profile document.Object
 	Blob    string
@@ -118,20 +117,16 @@ type machine struct {
 	Tags    map[string]string
 	// Protection is its protection policy, nil for none.
 	Protection document.Object
-	Spot       bool
 	Eviction   string
 	// Op is the operation that runs on it alone.
 	Op string
-	// PowerAt is when it starts, DoneAt when what happens to it ends, StopsAt when it stops by itself, EvictAt when it is evicted.
-	PowerAt, DoneAt, StopsAt, EvictAt time.Time
-	// Fate is what goes wrong when it is made, Trouble what has.
-	Fate, Trouble *arm.Trouble
-	NeverBoots    bool
+	// PowerAt is when it starts, DoneAt when what happens to it ends.
+	PowerAt, DoneAt time.Time
+	// Fails is what goes wrong when it is made, Trouble what has.
+	Fails, Trouble *arm.Trouble
 	// Sick is set while what is inside reports no health, Settled is when the last change of the machine ended.
 	Sick    bool
 	Settled time.Time
-	// Boots counts its starts, so that the host starts it again.
-	Boots int
 }
 
 // id is the resource's ID.
@@ -150,7 +145,7 @@ func (m *machine) changing() bool {
 // fallBack lets a machine that has failed be so again after a change that heals nothing.
 func (m *machine) fallBack() {
 	if m.State == stateFailed {
-		m.Fate = m.Trouble
+		m.Fails = m.Trouble
 	}
 }
 
@@ -164,9 +159,6 @@ type operation struct {
 	// Gone is true if its resource is being deleted.
 	Gone bool
 }
-
-// blob is custom data in base64, shared by all that were given the same.
-type blob struct{ Base64 string }
 
 // quota is how many cores may be used, of a family of sizes or in all.
 type quota struct{ Limit int }

@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// maxModels is how many models the machines of a uniform scale set may have.
+// maxModels limits the models that machines of a uniform scale set have.
 const maxModels = 10
 
 // putSet makes a scale set, or replaces what it says.
@@ -93,7 +93,7 @@ func (w *scaleSets) createSet(x *arm.Call, body document.Object) (*arm.Answer, e
 	w.sets.Put(s.key(), s)
 	op := w.running.begin(s, opPut)
 	s.State = stateCreating
-	w.fleet.fill(s)
+	w.life.fill(s)
 	return &arm.Answer{Status: http.StatusCreated, Body: w.views.showSet(s), Op: &op.Operation}, nil
 }
 
@@ -169,7 +169,7 @@ func (w *scaleSets) change(x *arm.Call, s *scaleSet, next document.Object) (*arm
 	}
 	w.accept(s, next)
 	op := w.running.begin(s, x.Request.Method)
-	w.fleet.fill(s) // whatever was changed: what is missing is made
+	w.life.fill(s) // whatever was changed: what is missing is made
 	w.upgrades.rollOut(s)
 	return &arm.Answer{Status: http.StatusOK, Body: w.views.showSet(s), Op: &op.Operation}, nil
 }
@@ -188,7 +188,7 @@ func (w *scaleSets) secretsOf(s *scaleSet, d document.Object) (blob, given strin
 	blob, given = s.Blob, s.Given
 	const profile = "properties.virtualMachineProfile"
 	if data := document.Text(d, profile+".osProfile.customData"); data != "" {
-		blob = w.keep(data)
+		blob = w.blobs.Keep(data, data)
 	}
 	document.Place(d, profile+".osProfile.customData", nil)
 	var hidden []string
@@ -282,7 +282,7 @@ func (w *scaleSets) dropSet(s *scaleSet) *operation {
 	op := w.running.begin(s, opDelete, machines...)
 	op.Gone, s.State = true, stateDeleting
 	for _, m := range machines {
-		w.fleet.remove(m)
+		w.life.remove(m)
 	}
 	return op
 }
@@ -341,4 +341,4 @@ func (w *scaleSets) listSetSKUs(x *arm.Call) (*arm.Answer, error) {
 	return w.Paged(x, out)
 }
 
-func itoa(n int) string { return fmt.Sprint(n) }
+func itoa[N int | int64](n N) string { return fmt.Sprint(n) }

@@ -14,19 +14,20 @@ import (
 	"github.com/muster-project/muster/sim/azure/shapes"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
-// bodies are what requests may hold.
-var bodies = core.ReadShapes(shapes.Compute)
+// bodies are the types of requests.
+var bodies = shapes.Compute().Types
 
 // Service is Microsoft.Compute with all that it holds. Its operations run one at a time.
 type Service struct {
 	*arm.Core
 
 	sets       *core.Table[scaleSet]
-	machines   *core.Table[machine]
+	machines   *fleet.Machines[machine, *machine]
 	operations *core.Table[operation]
-	blobs      *core.Table[blob]
+	blobs      core.Contents[string] // custom data in base64
 	quotas     *core.Table[quota]
 	images     *core.Table[Image]
 
@@ -37,16 +38,13 @@ type Service struct {
 	capacity        *capacity
 	scaleSets       *scaleSets
 	virtualMachines *virtualMachines
-	fleet           *fleet
+	life            *life
 	running         *running
 	upgrades        *upgrades
 	views           *views
 
 	// NodeOf returns what a machine that another provider manages learns from it, and its version of Kubernetes; nil for others.
 	NodeOf func(Node) (*sim.Managed, string)
-
-	// powerOn and powerOff are what becomes of machines once the state is on disk.
-	powerOn, powerOff []string
 }
 
 // The parts of the service, by what they decide. Each embeds the Service, which holds the tables.
@@ -59,8 +57,8 @@ type (
 	scaleSets struct{ *Service }
 	// virtualMachines are the operations on machines.
 	virtualMachines struct{ *Service }
-	// fleet creates, powers and removes machines.
-	fleet struct{ *Service }
+	// life creates, powers and removes machines.
+	life struct{ *Service }
 	// running are the operations that go on.
 	running struct{ *Service }
 	// upgrades are rolling upgrades and automatic repairs.
@@ -74,14 +72,24 @@ func New(base *arm.Core) *Service {
 	w := &Service{
 		Core:       base,
 		sets:       core.NewTable[scaleSet]("scale-set/"),
-		machines:   core.NewTable[machine]("machine/"),
 		operations: core.NewTable[operation]("operation/"),
-		blobs:      core.NewTable[blob]("blob/"),
+		blobs:      core.NewContents[string]("blob/"),
 		quotas:     core.NewTable[quota]("quota/"),
 		images:     core.NewTable[Image]("image/"),
 		known:      map[string]content{},
 	}
-	w.models, w.capacity, w.scaleSets, w.virtualMachines, w.fleet = &models{w}, &capacity{w}, &scaleSets{w}, &virtualMachines{w}, &fleet{w}
+	w.machines = fleet.New(base.State, "machine/", fleet.Kind[*machine]{
+		Group: func(m *machine) string {
+			if s := w.sets.Get(m.Set); s != nil {
+				return s.Name
+			}
+			return ""
+		},
+		Occupies: func(m *machine) bool { return m.State != stateDeleting },
+		Runs:     func(m *machine) bool { return m.Power == powerRunning },
+		Guest:    func(m *machine) sim.Machine { return w.life.guest(m) },
+	})
+	w.models, w.capacity, w.scaleSets, w.virtualMachines, w.life = &models{w}, &capacity{w}, &scaleSets{w}, &virtualMachines{w}, &life{w}
 	w.running, w.upgrades, w.views = &running{w}, &upgrades{w}, &views{w}
 	return w
 }
@@ -97,17 +105,11 @@ func (w *Service) Resume() {
 	for _, s := range w.sets.All() {
 		used[s.Blob] = true
 	}
-	for key, m := range w.machines.All() {
+	for _, m := range w.machines.All() {
 		used[m.Blob] = true
-		if m.Power == powerRunning {
-			w.powerOn = append(w.powerOn, key)
-		}
 	}
-	for key := range w.blobs.All() {
-		if !used[key] {
-			w.blobs.Delete(key)
-		}
-	}
+	w.blobs.Sweep(used)
+	w.machines.Resume()
 }
 
 // Remember keeps an operation about which nothing is done, so that it can be read, and returns it under an ID of its own.
@@ -128,25 +130,6 @@ func (w *Service) HasPrincipal(id string) bool {
 	return false
 }
 
-// keep stores custom data once and returns where.
-func (w *Service) keep(base64 string) string {
-	if base64 == "" {
-		return ""
-	}
-	key := sim.Seed(0).Hex(32, base64)
-	if w.blobs.Get(key) == nil {
-		w.blobs.Put(key, &blob{base64})
-	}
-	return key
-}
-
-func (w *Service) kept(key string) string {
-	if b := w.blobs.Get(key); b != nil {
-		return b.Base64
-	}
-	return ""
-}
-
 // set finds a scale set; the error is ARM's.
 func (w *Service) set(sub, group, name string) (*scaleSet, error) {
 	if s := w.sets.Get(SetKey(sub, group, name)); s != nil && !s.Alone {
@@ -156,14 +139,7 @@ func (w *Service) set(sub, group, name string) (*scaleSet, error) {
 }
 
 // machinesOf are the machines of a scale set, in the order in which they were made.
-func (w *Service) machinesOf(s *scaleSet) []*machine {
-	var out []*machine
-	for _, m := range w.machines.Under(s.key() + "|") {
-		out = append(out, m)
-	}
-	slices.SortFunc(out, func(a, b *machine) int { return a.Number - b.Number })
-	return out
-}
+func (w *Service) machinesOf(s *scaleSet) []*machine { return w.machines.Of(s.key() + "|") }
 
 // staying are the machines of a scale set that are not being deleted.
 func (w *Service) staying(s *scaleSet) []*machine {
@@ -215,10 +191,10 @@ func (w *Service) Tagged(scope string) (id string, tags map[string]string, put f
 func (w *Service) Tick() time.Time {
 	var next time.Time
 	for _, s := range w.sets.All() {
-		next = core.Earliest(next, w.fleet.tickSet(s))
+		next = core.Earliest(next, w.life.tickSet(s))
 	}
 	for key, m := range w.machines.All() {
-		next = core.Earliest(next, w.fleet.tickMachine(key, m))
+		next = core.Earliest(next, w.life.tickMachine(key, m))
 	}
 	for _, s := range w.sets.All() {
 		next = core.Earliest(next, core.Earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))

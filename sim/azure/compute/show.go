@@ -76,7 +76,7 @@ func (w *views) showMachine(s *scaleSet, m *machine, view bool) document.Object 
 			d["managedBy"] = s.ID
 			document.Place(d, "properties.virtualMachineScaleSet", document.Object{"id": s.ID})
 		}
-		document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Size})
+		document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Type})
 		for _, member := range []string{"priority", "evictionPolicy", "billingProfile", "scheduledEventsProfile", "applicationProfile"} {
 			if v := m.Profile[member]; v != nil {
 				document.Place(d, "properties."+member, v)
@@ -94,13 +94,13 @@ func (w *views) showMachine(s *scaleSet, m *machine, view bool) document.Object 
 // uniformOnly is what a machine shows in uniform mode alone.
 func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 	d["instanceId"] = m.Instance
-	d["sku"] = document.Object{"name": m.Size, "tier": "Standard"}
+	d["sku"] = document.Object{"name": m.Type, "tier": "Standard"}
 	if w.Switches.On(LiveTags) {
 		d["tags"] = document.OfStrings(document.Pairs(s.Doc, "tags"))
 	}
 	document.Place(d, "properties.latestModelApplied", m.Model == s.Model)
 	document.Place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")
-	document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Size})
+	document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Type})
 	if n := document.Under(m.Profile, "networkProfile"); n != nil {
 		document.Place(d, "properties.networkProfileConfiguration",
 			document.Object{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})

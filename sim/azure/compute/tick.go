@@ -8,11 +8,12 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // tickMachine brings one machine to the present.
-func (w *fleet) tickMachine(key string, m *machine) time.Time {
-	if core.Due(m.EvictAt, w.Now) {
+func (w *life) tickMachine(key string, m *machine) time.Time {
+	if core.Due(m.ReclaimAt, w.Now) {
 		w.evict(m)
 	}
 	if core.Due(m.StopsAt, w.Now) {
@@ -22,8 +23,7 @@ func (w *fleet) tickMachine(key string, m *machine) time.Time {
 	}
 	if core.Due(m.PowerAt, w.Now) {
 		m.PowerAt, m.Power = time.Time{}, powerRunning
-		m.Boots++
-		w.powerOn = append(w.powerOn, key)
+		w.machines.PowerOn(key)
 		w.touch(m)
 	}
 	if core.Due(m.DoneAt, w.Now) {
@@ -33,24 +33,18 @@ func (w *fleet) tickMachine(key string, m *machine) time.Time {
 			return time.Time{}
 		}
 		m.State, m.Trouble, m.Settled = stateSucceeded, nil, w.Now
-		if m.Fate != nil {
-			m.State, m.Trouble, m.Fate = stateFailed, m.Fate, nil
+		if m.Fails != nil {
+			m.State, m.Trouble, m.Fails = stateFailed, m.Fails, nil
 		}
 		m.Version++
 		w.touch(m)
 	}
-	next := time.Time{}
-	for _, at := range []time.Time{m.EvictAt, m.StopsAt, m.PowerAt, m.DoneAt} {
-		if !at.IsZero() {
-			next = core.Earliest(next, at)
-		}
-	}
-	return next
+	return core.Earliest(m.ReclaimAt, m.StopsAt, m.PowerAt, m.DoneAt)
 }
 
 // evict takes a spot machine back: it is stopped, or deleted where the policy says so, and counted no more.
-func (w *fleet) evict(m *machine) {
-	m.EvictAt = time.Time{}
+func (w *life) evict(m *machine) {
+	m.ReclaimAt = time.Time{}
 	if strings.EqualFold(m.Eviction, "Delete") {
 		if s := w.sets.Get(m.Set); s != nil {
 			w.uncount(s, 1)
@@ -65,35 +59,21 @@ func (w *fleet) evict(m *machine) {
 }
 
 // uncount lowers a scale set's capacity by machines that are deleted by themselves.
-func (w *fleet) uncount(s *scaleSet, n int) {
+func (w *life) uncount(s *scaleSet, n int) {
 	document.Place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
 	w.changed(s)
 }
 
 // Power tells the machine host what has become of their machines.
-func (w *Service) Power() {
-	on, off := w.powerOn, w.powerOff
-	w.powerOn, w.powerOff = nil, nil
-	if w.Host == nil {
-		return
-	}
-	for _, id := range off {
-		w.Host.PowerOff(id)
-	}
-	for _, key := range on {
-		if m := w.machines.Get(key); m != nil && m.Power == powerRunning && !m.NeverBoots {
-			w.Host.PowerOn(w.fleet.guest(m))
-		}
-	}
-}
+func (w *Service) Power() { w.machines.Power() }
 
 // guest is what a machine learns from its firmware, its image and its metadata service.
-func (w *fleet) guest(m *machine) sim.Machine {
+func (w *life) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault),
 		Hostname: strings.ToLower(m.Computer), Address: m.Address,
-		Type: m.Size, Launched: w.Now, UserData: w.userData(m),
+		Type: m.Type, Launched: w.Now, UserData: fleet.UserData(w.blobs.Kept(m.Blob)),
 		KubeletVersion: w.models.kubelet(document.Under(m.Profile, "storageProfile.imageReference")),
 	}
 	if s != nil && w.NodeOf != nil {
@@ -101,14 +81,14 @@ func (w *fleet) guest(m *machine) sim.Machine {
 			g.Managed, g.KubeletVersion = managed, version
 		}
 	}
-	if size := sizeOf(m.Size); size != nil {
+	if size := sizeOf(m.Type); size != nil {
 		g.CPUs, g.MemoryMiB = size.cpus, int(size.memoryGB*1024)
 	}
 	return g
 }
 
 // providerID is what a kubelet reports with the cloud provider of Azure: the resource group in small letters.
-func (w *fleet) providerID(s *scaleSet, m *machine) string {
+func (w *life) providerID(s *scaleSet, m *machine) string {
 	group := strings.ToLower(m.Group)
 	if m.Flexible || s == nil {
 		return "azure://" + arm.ResourceID(m.Sub, group, "Microsoft.Compute/virtualMachines", m.Name)

@@ -24,9 +24,9 @@ func (w *virtualMachines) deleteChosen(s *scaleSet, chosen []*machine) *operatio
 		if m.State != stateDeleting {
 			n++
 		}
-		w.fleet.remove(m)
+		w.life.remove(m)
 	}
-	w.fleet.uncount(s, n)
+	w.life.uncount(s, n)
 	return w.running.begin(s, opRemove, chosen...)
 }
 
@@ -99,11 +99,11 @@ func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 	}
 	next := document.Copied(document.Under(s.Doc, profilePath))
 	reimage := !document.Same(document.Dig(m.Profile, "storageProfile.imageReference"), document.Dig(next, "storageProfile.imageReference"))
-	restart := reimage || m.Size != s.size()
+	restart := reimage || m.Type != s.size()
 	if !restart && document.Same(m.Profile, next) {
 		m.fallBack()
 	}
-	m.Profile, m.Size, m.Model = next, s.size(), s.Model
+	m.Profile, m.Type, m.Model = next, s.size(), s.Model
 	if !m.Flexible {
 		m.Tags = document.Pairs(s.Doc, "tags")
 	}
@@ -120,7 +120,7 @@ func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 
 // reboot stops a machine and starts it again.
 func (w *virtualMachines) reboot(m *machine) {
-	w.fleet.off(m)
+	w.life.off(m)
 	m.Sick, m.State, m.Power = false, stateUpdating, powerStarting
 	m.PowerAt, m.DoneAt = w.Now.Add(w.Life(lifePower)), w.Now.Add(w.Life(lifeProvision))
 }

@@ -2,7 +2,7 @@ package containerservice
 
 import "github.com/muster-project/muster/sim/evidence"
 
-// cli is where clients of Azure have recorded agent pools.
+// cli is the source of agent pools that clients of Azure have recorded.
 const cli = "Azure/azure-cli: "
 
 // Beliefs returns the behaviour of AKS that drivers rely on.

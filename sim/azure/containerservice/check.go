@@ -13,8 +13,8 @@ import (
 const (
 	// maxNodes bounds a pool, maxPools the pools of a cluster.
 	maxNodes, maxPools = 1000, 100
-	// leastPods and mostPods bound the pods of a node.
-	leastPods, mostPods = 10, 250
+	// minPods and maxPods bound the pods of a node.
+	minPods, maxPods = 10, 250
 	// maxDisk is the largest OS disk in GB.
 	maxDisk = 2048
 )
@@ -96,9 +96,9 @@ func checkPool(name string, d document.Object) error {
 
 // checkNumbers holds the pods and the disk of a node against what they may be.
 func checkNumbers(d document.Object) error {
-	if n, _ := document.Number(d, "maxPods"); n < leastPods || n > mostPods {
+	if n, _ := document.Number(d, "maxPods"); n < minPods || n > maxPods {
 		return invalid("agentPoolProfile.maxPods", "The value of parameter agentPoolProfile.maxPods is invalid: %d must be from %d to %d.", n,
-			leastPods, mostPods)
+			minPods, maxPods)
 	}
 	if n, _ := document.Number(d, "osDiskSizeGB"); n < 0 || n > maxDisk {
 		return invalid("agentPoolProfile.osDiskSizeGB",
@@ -134,19 +134,19 @@ func checkPlace(name string, d document.Object, location string) error {
 
 // checkCount holds the count against what a pool of its mode may have, and against its bounds.
 func checkCount(d document.Object) error {
-	least := 0
+	minimum := 0
 	if document.Text(d, "mode") == modeSystem {
-		least = 1
+		minimum = 1
 	}
 	count, _ := document.Number(d, "count")
 	_, hasMin := document.Number(d, "minCount")
 	_, hasMax := document.Number(d, "maxCount")
 	switch autoscaled := document.Truth(d, "enableAutoScaling"); {
-	case count < least || count > maxNodes:
+	case count < minimum || count > maxNodes:
 		return invalid("agentPoolProfile.count", "The value of parameter agentPoolProfile.count is invalid: %d must be from %d to %d.",
-			count, least, maxNodes)
+			count, minimum, maxNodes)
 	case autoscaled:
-		return checkBounds(d, count, least)
+		return checkBounds(d, count, minimum)
 	case hasMin || hasMax:
 		return invalid("agentPoolProfile.enableAutoScaling", "Parameters agentPoolProfile.minCount and agentPoolProfile.maxCount need "+
 			"agentPoolProfile.enableAutoScaling to be true.")
@@ -155,13 +155,13 @@ func checkCount(d document.Object) error {
 }
 
 // checkBounds holds the bounds of the autoscaler against what they may be, and the count against them.
-func checkBounds(d document.Object, count, least int) error {
+func checkBounds(d document.Object, count, minimum int) error {
 	lowest, hasMin := document.Number(d, "minCount")
 	highest, hasMax := document.Number(d, "maxCount")
 	switch {
-	case !hasMin || !hasMax || lowest < least || highest > maxNodes || lowest > highest:
+	case !hasMin || !hasMax || lowest < minimum || highest > maxNodes || lowest > highest:
 		return invalid("agentPoolProfile.minCount", "The values of parameters agentPoolProfile.minCount and agentPoolProfile.maxCount "+
-			"are invalid: %d and %d must be from %d to %d, and in order.", lowest, highest, least, maxNodes)
+			"are invalid: %d and %d must be from %d to %d, and in order.", lowest, highest, minimum, maxNodes)
 	case count < lowest || count > highest:
 		return invalid("agentPoolProfile.count", "The value of parameter agentPoolProfile.count is invalid: %d must be from minCount %d "+
 			"to maxCount %d.", count, lowest, highest)
@@ -194,8 +194,8 @@ func checkUpgrades(d document.Object) error {
 		return invalid("agentPoolProfile.upgradeSettings", "Parameters maxSurge and maxUnavailable can't both be 0.")
 	}
 	soak, _ := document.Number(d, "upgradeSettings.nodeSoakDurationInMinutes")
-	drain, given := document.Number(d, "upgradeSettings.drainTimeoutInMinutes")
-	if soak < 0 || soak > 30 || given && (drain < 1 || drain > 1440) {
+	drain, found := document.Number(d, "upgradeSettings.drainTimeoutInMinutes")
+	if soak < 0 || soak > 30 || found && (drain < 1 || drain > 1440) {
 		return invalid("agentPoolProfile.upgradeSettings", "nodeSoakDurationInMinutes must be from 0 to 30, drainTimeoutInMinutes from 1 to "+
 			"1440.")
 	}

@@ -92,11 +92,11 @@ func (w *managedClusters) create(sub, group, name string, d document.Object, pro
 	for _, profile := range profiles {
 		poolName := document.Text(profile, "name")
 		delete(profile, "name")
-		if _, err := w.agents.create(c, poolName, profile); err != nil {
+		if _, err := w.agentPools.create(c, poolName, profile); err != nil {
 			return nil, w.withdraw(c, err)
 		}
 	}
-	if w.agents.systems(c) == 0 {
+	if w.agentPools.systems(c) == 0 {
 		return nil, w.withdraw(c, refuse(400, "InvalidParameter", "Must define at least one system pool."))
 	}
 	w.core.PutResource("/subscriptions/"+sub+"/resourceGroups/"+c.nodeGroup(), document.Object{
@@ -177,7 +177,7 @@ func (w *managedClusters) change(c *Cluster, body document.Object, profiles []do
 		c.Goal = before
 		return nil, err
 	}
-	if _, given := body["tags"]; given {
+	if _, found := body["tags"]; found {
 		delete(c.Doc, "tags")
 	}
 	document.Merge(c.Doc, body)
@@ -187,7 +187,7 @@ func (w *managedClusters) change(c *Cluster, body document.Object, profiles []do
 	op := w.life.beginCluster(c, state, life)
 	for _, p := range w.rows.poolsOf(c) {
 		if next, changed := changes[p]; changed {
-			w.agents.change(c, p, next)
+			w.agentPools.change(c, p, next)
 			p.Next = c.Until
 		}
 	}
@@ -241,7 +241,7 @@ func (w *managedClusters) poolChanges(c *Cluster, profiles []document.Object, ve
 				"For agent pool specific change, please use per agent pool operations: https://aka.ms/agent-pool-rest-api")
 		}
 		delete(profile, "name")
-		next, err := w.agents.changed(c, p, profile, version)
+		next, err := w.agentPools.changed(c, p, profile, version)
 		if err != nil {
 			return nil, err
 		}

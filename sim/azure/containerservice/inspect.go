@@ -6,15 +6,15 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Inspected is what the simulator holds of a managed cluster.
+// Inspected is the state of a managed cluster.
 type Inspected struct {
 	ID, Name, Group, NodeGroup, State, Power, Version string
-	// Code and Message are why its last operation failed, "" where it did not.
+	// Code and Message describe the failure of its last operation; "" if it succeeded.
 	Code, Message string
 	Pools         []InspectedPool
 }
 
-// InspectedPool is what the simulator holds of an agent pool.
+// InspectedPool is the state of an agent pool.
 type InspectedPool struct {
 	Name, Mode, State, Power, Version, Image, Size, ScaleSet string
 	// Min and Max are the bounds of the autoscaler, zero while it is off.
@@ -24,7 +24,7 @@ type InspectedPool struct {
 	Machines         []InspectedMachine
 }
 
-// InspectedMachine is what the simulator holds of a machine of a pool.
+// InspectedMachine is the state of a machine of a pool.
 type InspectedMachine struct {
 	// Instance is its ID in the scale set, Name that of its node, UID that by which the MachineHost knows it.
 	Instance, Name, UID, Version, Image, Size string

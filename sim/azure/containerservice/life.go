@@ -12,17 +12,17 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// The times that things take in life.
+// Durations in the real cloud.
 const (
-	// lifeCreate is what a control plane takes to be made, lifePlane to be upgraded, lifeChange to be changed, started or stopped.
+	// lifeCreate is the time to create a control plane, lifePlane to upgrade it, lifeChange to change, start or stop it.
 	lifeCreate = 3 * time.Minute
 	lifePlane  = 5 * time.Minute
 	lifeChange = 10 * time.Second
-	// lifeRetry is how long after a failure the owner of a managed cluster sends the same request once more.
+	// lifeRetry is the time after a failure at which the owner of a managed cluster repeats the request.
 	lifeRetry = 2 * time.Minute
-	// lifeJoinLimit is until AKS gives up to wait for nodes of a pool.
+	// lifeJoinLimit is the time after which AKS gives up waiting for nodes of a pool.
 	lifeJoinLimit = 20 * time.Minute
-	// drainMinutes is how many minutes a node has to drain where a pool does not say.
+	// drainMinutes is the default drain timeout of a node.
 	drainMinutes = 30
 )
 
@@ -198,11 +198,11 @@ func (w *lifecycle) recount(c *Cluster, p *Pool) {
 	if !w.core.Switches.On(LowersCount) || p.State != stateSucceeded || p.Power == powerStopped {
 		return
 	}
-	least := 0
+	minimum := 0
 	if p.system() {
-		least = 1
+		minimum = 1
 	}
-	if n := max(least, len(w.living(p, setKey(c, p)))); n < p.count() {
+	if n := max(minimum, len(w.living(p, setKey(c, p)))); n < p.count() {
 		p.Doc["count"] = float64(n)
 		w.rows.touchPool(p)
 	}
@@ -360,10 +360,10 @@ func (w *lifecycle) letGo(p *Pool, set string, living []managed.Machine) {
 	}
 }
 
-// drainTime is how long a node of a pool has to drain.
+// drainTime returns the drain timeout of a pool's nodes.
 func drainTime(p *Pool) time.Duration {
-	minutes, given := document.Number(p.Doc, "upgradeSettings.drainTimeoutInMinutes")
-	if !given {
+	minutes, found := document.Number(p.Doc, "upgradeSettings.drainTimeoutInMinutes")
+	if !found {
 		minutes = drainMinutes
 	}
 	return time.Duration(minutes) * time.Minute

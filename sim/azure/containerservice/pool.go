@@ -36,16 +36,16 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, _ := document.WithoutNulls(document.Under(body, "properties")).(document.Object)
-	if given == nil {
-		given = document.Object{}
+	changes, _ := document.WithoutNulls(document.Under(body, "properties")).(document.Object)
+	if changes == nil {
+		changes = document.Object{}
 	}
 	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
 	}
 	p := w.rows.pools.Get(poolKey(c.key(), x.Vars["pool"]))
-	if err := flatten(p, given, x.Query.Get("api-version")); err != nil {
+	if err := flatten(p, changes, x.Query.Get("api-version")); err != nil {
 		return nil, err
 	}
 	if err := w.open(c, p); err != nil {
@@ -55,9 +55,9 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 		return nil, err
 	}
 	if p != nil {
-		return w.update(x, c, p, given)
+		return w.update(x, c, p, changes)
 	}
-	p, err = w.create(c, strings.ToLower(x.Vars["pool"]), given)
+	p, err = w.create(c, strings.ToLower(x.Vars["pool"]), changes)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func unsupported(version, location string) error {
 }
 
 // update changes a pool. What is not given stays as it is.
-func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given document.Object) (*arm.Answer, error) {
-	next, err := w.changed(c, p, given, x.Query.Get("api-version"))
+func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, changes document.Object) (*arm.Answer, error) {
+	next, err := w.changed(c, p, changes, x.Query.Get("api-version"))
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +150,9 @@ func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given document.Obj
 	return &arm.Answer{Status: http.StatusOK, Body: w.views.pool(c, p), Op: &op.Operation}, nil
 }
 
-// changed is what a pool is after a change, checked.
-func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version string) (document.Object, error) {
-	next := merged(p, given)
+// changed returns the validated properties of a pool after a change.
+func (w *agentPools) changed(c *Cluster, p *Pool, changes document.Object, version string) (document.Object, error) {
+	next := merged(p, changes)
 	if err := checkFixed(p.Doc, next, version); err != nil {
 		return nil, err
 	}
@@ -162,16 +162,16 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 	if err := checkPool(p.Name, next); err != nil {
 		return nil, err
 	}
-	keepOwn(w.core, next, given)
+	keepOwn(w.core, next, changes)
 	if p.system() && document.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
 		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
 	}
-	asked := document.Text(next, "orchestratorVersion")
-	to := resolved(asked)
+	requested := document.Text(next, "orchestratorVersion")
+	to := resolved(requested)
 	switch {
 	case to == "":
-		return nil, unsupported(asked, c.Location)
-	case asked == document.Text(p.Doc, "orchestratorVersion"):
+		return nil, unsupported(requested, c.Location)
+	case requested == document.Text(p.Doc, "orchestratorVersion"):
 		return next, nil
 	}
 	if err := checkSkew(to, c.Goal); err != nil {
@@ -182,22 +182,22 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version
 
 // merged puts what was given over what a pool is. Labels and tags are given as a whole, bounds go with the autoscaler, and a count that is
 // not given is brought within them. The count of a stopped pool, which is shown as 0, stays where 0 is given.
-func merged(p *Pool, given document.Object) document.Object {
+func merged(p *Pool, changes document.Object) document.Object {
 	next := document.Copied(p.Doc)
 	for _, whole := range []string{"nodeLabels", "tags"} {
-		if _, ok := given[whole]; ok {
+		if _, ok := changes[whole]; ok {
 			delete(next, whole)
 		}
 	}
-	if on, ok := given["enableAutoScaling"].(bool); ok && !on {
+	if on, ok := changes["enableAutoScaling"].(bool); ok && !on {
 		delete(next, "minCount")
 		delete(next, "maxCount")
 	}
-	document.Merge(next, given)
-	if count, is := document.Number(given, "count"); is && count == 0 && p.stopped() {
+	document.Merge(next, changes)
+	if count, is := document.Number(changes, "count"); is && count == 0 && p.stopped() {
 		next["count"] = p.Doc["count"]
 	}
-	if lowest, on := document.Number(next, "minCount"); on && given["count"] == nil {
+	if lowest, on := document.Number(next, "minCount"); on && changes["count"] == nil {
 		highest, _ := document.Number(next, "maxCount")
 		next["count"] = float64(min(max(p.count(), lowest), max(highest, lowest)))
 	}
@@ -347,12 +347,12 @@ func (w *agentPools) takeMachines(c *Cluster, p *Pool, names []string) (*operati
 			return nil, refuse(400, "InvalidParameter", "Machine %s is not found in agent pool %s.", name, p.Name)
 		}
 	}
-	least := 0
+	minimum := 0
 	if p.system() {
-		least = 1
+		minimum = 1
 	}
-	if len(names) == 0 || p.count()-len(names) < least {
-		return nil, refuse(400, "InvalidParameter", "The machines to delete must be at least one and leave %d in agent pool %s.", least, p.Name)
+	if len(names) == 0 || p.count()-len(names) < minimum {
+		return nil, refuse(400, "InvalidParameter", "The machines to delete must be at least one and leave %d in agent pool %s.", minimum, p.Name)
 	}
 	op := w.life.beginPool(c, p, stateDeletingMachines)
 	for _, name := range names {

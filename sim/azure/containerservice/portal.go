@@ -10,17 +10,17 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Access is how the API server of a cluster is reached, as its owner makes it known.
+// Access describes the access to the API server of a cluster, set by the owner of the server.
 type Access struct {
-	// Endpoint is its URL, CA the certificates by which it is trusted, in PEM, Token the bootstrap token by which nodes are let in.
+	// Endpoint is its URL, CA its certificate authority in PEM, Token the bootstrap token with which nodes join.
 	Endpoint string `json:"endpoint"`
 	CA       []byte `json:"certificateAuthority"`
 	Token    string `json:"token"`
-	// Kubeconfig is what the cluster's credentials are.
+	// Kubeconfig holds the cluster's user credentials.
 	Kubeconfig []byte `json:"kubeconfig"`
 }
 
-// Portal is what a user or AKS itself does by hand: no request, no token, no limit and no fault is in the way. Pools are named as
+// Portal makes changes out of band, as a user or AKS itself would: without requests, tokens, limits and faults. Pools are named as
 // "cluster/pool".
 type Portal struct {
 	by func(func(*Service) error) error
@@ -29,7 +29,7 @@ type Portal struct {
 // NewPortal returns a portal whose actions are run by the function.
 func NewPortal(by func(func(*Service) error) error) Portal { return Portal{by} }
 
-// PutAccess makes known how the API server of a cluster is reached.
+// PutAccess sets the access to the API server of a cluster.
 func (c Portal) PutAccess(cluster string, a Access) error {
 	return c.onCluster(cluster, func(w *Service, k *Cluster) error {
 		w.give(k, a)
@@ -37,7 +37,7 @@ func (c Portal) PutAccess(cluster string, a Access) error {
 	})
 }
 
-// give makes known how the API server of a cluster is reached.
+// give sets the access to the API server of a cluster.
 func (w *Service) give(k *Cluster, a Access) {
 	if k.Endpoint == a.Endpoint && bytes.Equal(k.CA, a.CA) && k.Token == a.Token && bytes.Equal(k.Kubeconfig, a.Kubeconfig) {
 		return
@@ -141,10 +141,10 @@ func (c Portal) CreatePool(pool, size string, count int) error {
 		if w.rows.pools.Get(poolKey(k.key(), name)) != nil {
 			return fmt.Errorf("there is an agent pool %s already", pool)
 		}
-		if err := w.agents.open(k, nil); err != nil {
+		if err := w.agentPools.open(k, nil); err != nil {
 			return err
 		}
-		p, err := w.agents.create(k, strings.ToLower(name), document.Object{"count": float64(count), "vmSize": size})
+		p, err := w.agentPools.create(k, strings.ToLower(name), document.Object{"count": float64(count), "vmSize": size})
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (c Portal) CreatePool(pool, size string, count int) error {
 // DeletePool deletes a pool.
 func (c Portal) DeletePool(pool string) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
-		if err := w.agents.deletable(k, p); err != nil {
+		if err := w.agentPools.deletable(k, p); err != nil {
 			return err
 		}
 		w.life.beginPool(k, p, stateDeleting)
@@ -167,7 +167,7 @@ func (c Portal) DeletePool(pool string) error {
 // DeleteMachine deletes a machine of a pool by the name of its node.
 func (c Portal) DeleteMachine(pool, name string) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
-		_, err := w.agents.takeMachines(k, p, []string{name})
+		_, err := w.agentPools.takeMachines(k, p, []string{name})
 		return err
 	})
 }
@@ -184,9 +184,9 @@ func (c Portal) FailPool(pool, code, message string) error {
 }
 
 // change changes a pool as a request of a recent version would.
-func (c Portal) change(pool string, given document.Object) error {
+func (c Portal) change(pool string, changes document.Object) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
-		next, err := w.agents.changed(k, p, given, versions[len(versions)-1])
+		next, err := w.agentPools.changed(k, p, changes, versions[len(versions)-1])
 		if err != nil {
 			return err
 		}
@@ -196,13 +196,13 @@ func (c Portal) change(pool string, given document.Object) error {
 
 // begun begins a change of a pool at rest.
 func (w *Service) begun(c *Cluster, p *Pool, next document.Object) error {
-	if err := w.agents.open(c, p); err != nil {
+	if err := w.agentPools.open(c, p); err != nil {
 		return err
 	}
 	if err := checkCount(next); err != nil {
 		return err
 	}
-	w.agents.change(c, p, next)
+	w.agentPools.change(c, p, next)
 	return nil
 }
 

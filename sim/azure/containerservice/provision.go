@@ -4,22 +4,22 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Wanted is a managed cluster as another provider wants it.
-type Wanted struct {
+// DesiredCluster is a managed cluster that another provider requests.
+type DesiredCluster struct {
 	// SubscriptionID, Group and Name of the cluster. The resource group need not exist.
 	SubscriptionID string `json:"subscriptionId"`
 	Group          string `json:"resourceGroup"`
 	Name           string `json:"name"`
 	// Body is that of the request. Its pools matter when the cluster is created, and later those that it lists and that exist.
 	Body document.Object `json:"body"`
-	// Access is how the cluster's API server is reached.
+	// Access describes the access to the cluster's API server.
 	Access Access `json:"access"`
 }
 
-// PutCluster creates a managed cluster as a request would, or changes it as far as it differs from what is wanted, and returns it as it is
-// then. One that failed is returned as it is, and after some time carried out once more. While another operation runs a difference is
-// refused with AKS's error.
-func (c Portal) PutCluster(want Wanted) (out Inspected, err error) {
+// PutCluster creates a managed cluster as a request would, or applies the differences from the desired one, and returns the result. A
+// failed cluster is returned as it is, and the operation is repeated after some time. While another operation runs, a difference is
+// rejected with AKS's error.
+func (c Portal) PutCluster(want DesiredCluster) (out Inspected, err error) {
 	err = c.by(func(w *Service) error {
 		out, err = w.provision(want)
 		return err
@@ -27,8 +27,8 @@ func (c Portal) PutCluster(want Wanted) (out Inspected, err error) {
 	return out, err
 }
 
-// provision brings a cluster to what is wanted.
-func (w *Service) provision(want Wanted) (Inspected, error) {
+// provision creates or changes a cluster to the desired state.
+func (w *Service) provision(want DesiredCluster) (Inspected, error) {
 	body := document.Object{}
 	document.Merge(body, want.Body)
 	document.Preset(body, "properties", document.Object{})
@@ -70,7 +70,7 @@ func (w *Service) carryOut(k *Cluster, body document.Object) error {
 // differs reports whether a request with the body would change a cluster.
 func (c *Cluster) differs(body document.Object) bool {
 	next := document.Copied(c.Doc)
-	if _, given := body["tags"]; given {
+	if _, found := body["tags"]; found {
 		delete(next, "tags")
 	}
 	document.Merge(next, body)
@@ -109,10 +109,10 @@ func (c Portal) power(cluster, want string) error {
 // UpgradeNodeImage gives all nodes of a pool the newest node image.
 func (c Portal) UpgradeNodeImage(pool string) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
-		if err := w.agents.open(k, p); err != nil {
+		if err := w.agentPools.open(k, p); err != nil {
 			return err
 		}
-		w.agents.renewImage(k, p)
+		w.agentPools.renewImage(k, p)
 		return nil
 	})
 }

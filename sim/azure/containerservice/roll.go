@@ -62,7 +62,7 @@ func (w *lifecycle) rollOn(p *Pool, set string) {
 	w.rolled(p, set, here, len(turn.Old), want)
 }
 
-// grow lets a scale set have at least so many machines beside those that are deallocated.
+// grow raises a scale set to at least so many machines, without counting deallocated ones.
 func (w *lifecycle) grow(set string, n int) {
 	for _, m := range w.compute.Nodes(set) {
 		if m.Deallocated && !m.Deleting {

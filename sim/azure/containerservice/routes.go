@@ -94,7 +94,7 @@ func clusterRoutes() []arm.Route[*Service] {
 
 func poolRoutes() []arm.Route[*Service] {
 	r := func(method, path, name, may, bucket string, f func(*agentPools, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
-		return of(method, path, name, permission+may, bucket, core.Via(func(w *Service) *agentPools { return w.agents }, f))
+		return of(method, path, name, permission+may, bucket, core.Via(func(w *Service) *agentPools { return w.agentPools }, f))
 	}
 	return []arm.Route[*Service]{
 		r(http.MethodGet, poolsPath, "AgentPools_List", "agentPools/read", others, (*agentPools).list),

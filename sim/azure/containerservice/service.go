@@ -22,36 +22,10 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// bodies are what requests may hold.
-var bodies = withLater(core.ReadShapes(shapes.ContainerService))
+// bodies are the types of requests.
+var bodies = shapes.ContainerService().Types.With(later)
 
-// withLater adds the members of versions that are later than the SDK's.
-func withLater(s core.Shapes) core.Shapes {
-	if s["AgentPoolUpgradeSettings"] == nil {
-		return s
-	}
-	for member, kind := range map[string]string{"maxUnavailable": "string", "undrainableNodeBehavior": "=Cordon|Schedule",
-		"maxBlockedNodes": "string"} {
-		s["AgentPoolUpgradeSettings"][member] = kind
-	}
-	if s["AgentPoolSecurityProfile"] == nil {
-		s["AgentPoolSecurityProfile"] = map[string]string{}
-	}
-	for member, kind := range map[string]string{"sshAccess": "=Disabled|EntraId|LocalUser", "enableVTPM": "bool", "enableSecureBoot": "bool"} {
-		s["AgentPoolSecurityProfile"][member] = kind
-	}
-	for _, shape := range []string{"ManagedClusterAgentPoolProfileProperties", "ManagedClusterAgentPoolProfile"} {
-		s[shape]["type"] = "=AvailabilitySet|" + typeScaleSets + "|" + typeVMs
-		s[shape]["securityProfile"] = "AgentPoolSecurityProfile"
-		s[shape]["virtualMachinesProfile"], s[shape]["virtualMachineNodesStatus"] = "VirtualMachinesProfile", "!any"
-	}
-	s["VirtualMachinesProfile"] = map[string]string{"scale": "ScaleProfile"}
-	s["ScaleProfile"] = map[string]string{"manual": "[]ManualScaleProfile"}
-	s["ManualScaleProfile"] = map[string]string{"size": "string", "count": "int"}
-	return s
-}
-
-// Service is Microsoft.ContainerService with all that it holds. Its operations run one at a time.
+// Service is Microsoft.ContainerService with its state. Its operations run one at a time.
 type Service struct {
 	core    *arm.Core
 	rows    *rows
@@ -60,25 +34,25 @@ type Service struct {
 	releases *core.Table[releaseRow]
 	features *core.Table[featureRow]
 
-	managed *managedClusters
-	agents  *agentPools
-	life    *lifecycle
-	models  *models
-	nodes   *managed.Nodes
+	managed    *managedClusters
+	agentPools *agentPools
+	life       *lifecycle
+	models     *models
+	nodes      *managed.Nodes
 }
 
-// The parts of the service, by what they decide. Each holds the parts and the tables that it uses.
+// The parts of the service. Each holds the parts and the tables that it uses.
 type (
 	// finder finds the objects of a request.
 	finder struct{ rows *rows }
-	// managedClusters and agentPools are the operations on clusters and on pools.
+	// managedClusters handles the operations on clusters, agentPools those on pools.
 	managedClusters struct {
-		core   *arm.Core
-		rows   *rows
-		find   *finder
-		agents *agentPools
-		life   *lifecycle
-		views  *views
+		core       *arm.Core
+		rows       *rows
+		find       *finder
+		agentPools *agentPools
+		life       *lifecycle
+		views      *views
 	}
 	agentPools struct {
 		core     *arm.Core
@@ -100,7 +74,7 @@ type (
 	}
 )
 
-// lifecycle is what goes on over time: operations and rolls.
+// lifecycle advances operations and rolls over time.
 type lifecycle struct {
 	core    *arm.Core
 	rows    *rows
@@ -109,7 +83,7 @@ type lifecycle struct {
 	nodes   *managed.Nodes
 }
 
-// models are what the machines of pools are made of, and what they and their nodes learn from AKS.
+// models derives the models of the pools' machines, and the settings that the machines and their nodes get from AKS.
 type models struct {
 	rows    *rows
 	compute *compute.Service
@@ -129,7 +103,7 @@ func New(base *arm.Core, c *compute.Service) *Service {
 	find, shown := &finder{stored}, &views{base, stored, c}
 	pools := &agentPools{base, stored, find, c, releases, features, nodes, life, made, shown}
 	w := &Service{
-		core: base, rows: stored, compute: c, releases: releases, features: features, nodes: nodes, models: made, life: life, agents: pools,
+		core: base, rows: stored, compute: c, releases: releases, features: features, nodes: nodes, models: made, life: life, agentPools: pools,
 		managed: &managedClusters{base, stored, find, pools, life, shown},
 	}
 	c.NodeOf = w.models.nodeOf
@@ -214,6 +188,6 @@ func absent(kind, subcode string) *arm.Error {
 // refuse makes an error in the form of AKS, which has no envelope.
 func refuse(status int, code, format string, args ...any) *arm.Error {
 	e := arm.Refuse(status, code, format, args...)
-	e.Plain = true
+	e.NoEnvelope = true
 	return e
 }

@@ -38,13 +38,13 @@ const (
 type Cluster struct {
 	// ID is the resource's ID in the case in which it was made; the names are taken from it.
 	ID, Sub, Group, Name, Location string
-	// Doc is what it is, as it was requested and with defaults: without its pools and without what only the service sets.
+	// Doc is the requested description with defaults, without the pools and without the members that only the service sets.
 	Doc          document.Object
 	State, Power string
-	// Current is the version that the control plane runs, Goal the one that an upgrade leads to.
+	// Current is the version of the control plane, Goal the target of an upgrade.
 	Current, Goal string
-	// Endpoint is the URL of its API server, CA the certificates by which it is trusted, in PEM, Token the bootstrap token by which nodes
-	// are let in, Kubeconfig what its credentials are. None but the last is shown.
+	// Endpoint is the URL of its API server, CA its certificate authority in PEM, Token the bootstrap token with which nodes join, Kubeconfig
+	// the user credentials. Only the last is shown.
 	Endpoint, Token string
 	CA, Kubeconfig  []byte
 	UID             string
@@ -52,7 +52,7 @@ type Cluster struct {
 	Created         time.Time
 	// Trouble is why the last operation failed, nil where it did not.
 	Trouble *arm.Trouble
-	// Op is the operation that runs, "" for none; Until is when its own part is done, or, after a failure, when it is carried out once more.
+	// Op is the running operation, "" for none; Until is the time at which its own part ends, or, after a failure, at which it is repeated.
 	Op    string
 	Until time.Time
 }
@@ -81,7 +81,7 @@ type Pool struct {
 
 // roll is an upgrade of the version, the node image or the size of a pool's nodes.
 type roll struct {
-	// Surge is how many nodes there may be beyond the count, Missing how many may be missing from it.
+	// Surge is the number of nodes allowed beyond the count, Missing the number that may be missing from it.
 	Surge, Missing int
 	// Blocked are the instances that could not be drained and are kept, cordoned.
 	Blocked map[string]bool
@@ -110,13 +110,7 @@ type rows struct {
 }
 
 // poolsOf returns the pools of a cluster by name.
-func (r *rows) poolsOf(c *Cluster) []*Pool {
-	var out []*Pool
-	for _, p := range r.pools.Under(c.key() + "|") {
-		out = append(out, p)
-	}
-	return out
-}
+func (r *rows) poolsOf(c *Cluster) []*Pool { return r.pools.List(c.key() + "|") }
 
 func (r *rows) touchCluster(c *Cluster) {
 	c.Version++

@@ -60,8 +60,8 @@ func addOwn(w *arm.Core, d document.Object) {
 }
 
 // keepOwn adds the label and the taint of spot nodes to what a pool becomes by a request.
-func keepOwn(w *arm.Core, next, given document.Object) {
-	if given["nodeLabels"] == nil || !w.Switches.On(LosesOwn) {
+func keepOwn(w *arm.Core, next, properties document.Object) {
+	if properties["nodeLabels"] == nil || !w.Switches.On(LosesOwn) {
 		addOwn(w, next)
 	}
 }

@@ -41,21 +41,21 @@ func (r *rows) profiled(c *Cluster, profile document.Object) *Pool {
 
 // flatten puts the size and the number of machines that a request gives a pool of virtual machines where those of a scale set are: the
 // simulator keeps both there. Such a pool has them in its scale profile, and nowhere else.
-func flatten(p *Pool, given document.Object, version string) error {
-	kind := document.Text(given, "type")
+func flatten(p *Pool, properties document.Object, version string) error {
+	kind := document.Text(properties, "type")
 	if kind == "" && p != nil {
 		kind = document.Text(p.Doc, "type")
 	}
-	profiles := document.Objects(given, manual)
-	switch count, counted := document.Number(given, "count"); {
-	case kind != typeVMs && given["virtualMachinesProfile"] == nil:
+	profiles := document.Objects(properties, manual)
+	switch count, counted := document.Number(properties, "count"); {
+	case kind != typeVMs && properties["virtualMachinesProfile"] == nil:
 		return nil
 	case kind != typeVMs:
 		return invalid("agentPoolProfile.virtualMachinesProfile", "virtualMachinesProfile is allowed for agent pools of type '%s' alone.",
 			typeVMs)
 	case version < vmsSince:
 		return arm.BadRequest("Could not find member 'virtualMachinesProfile' on object of type 'ManagedClusterAgentPoolProfileProperties'.")
-	case counted, document.Text(given, "vmSize") != "":
+	case counted, document.Text(properties, "vmSize") != "":
 		return invalid("agentPoolProfile.count", "agentPoolProfile.count (%d) and agentPoolProfile.vmSize are not allowed for agent pools of "+
 			"type '%s': use %s.", count, typeVMs, manual)
 	case len(profiles) == 0 && p == nil:
@@ -63,11 +63,11 @@ func flatten(p *Pool, given document.Object, version string) error {
 	case len(profiles) > 1:
 		return refuse(400, "NotSupported", "Agent pools of several sizes are not supported by this simulation.")
 	}
-	delete(given, "virtualMachinesProfile")
-	delete(given, "vmSize")
+	delete(properties, "virtualMachinesProfile")
+	delete(properties, "vmSize")
 	for _, profile := range profiles {
 		count, _ := document.Number(profile, "count")
-		given["vmSize"], given["count"] = document.Text(profile, "size"), float64(count)
+		properties["vmSize"], properties["count"] = document.Text(profile, "size"), float64(count)
 	}
 	return nil
 }

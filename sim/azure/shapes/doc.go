@@ -1,18 +1,34 @@
-// Package shapes holds what bodies of requests to Azure's compute and container services may hold, taken from the models of its SDK.
+// Package shapes holds what Azure's services publish of the operations that the simulator serves, taken from the clients and the models of
+// its SDK.
 package shapes
 
-import _ "embed" // for Compute and ContainerService
+import (
+	_ "embed" // for the services
 
-// Compute is a JSON object: the members of each type by name, and what each is. A scalar is "string", "bool", "int", "number" or "any",
-// an enumeration "=" with its values between bars, a list "[]" and a map "{}" before what they are of; "!" is before what only
-// the service sets.
-//
-//go:generate go run ./gen
-//go:embed compute.json
-var Compute []byte
+	"github.com/muster-project/muster/sim/core/shapes"
+)
 
-// ContainerService is the same for Microsoft.ContainerService in the version that the SDK speaks. Members of later versions are added by
-// the simulator.
-//
-//go:embed containerservice.json
-var ContainerService []byte
+var (
+	//go:embed compute.json
+	compute []byte
+	//go:embed containerservice.json
+	containerService []byte
+	//go:embed authorization.json
+	authorization []byte
+	//go:embed resources.json
+	resources []byte
+	//go:embed msi.json
+	msi []byte
+	//go:embed network.json
+	network []byte
+)
+
+// The services of Azure. Members that ContainerService has in later versions than the SDK's are added by the simulator.
+var (
+	Compute          = shapes.Embedded(compute)
+	ContainerService = shapes.Embedded(containerService)
+	Authorization    = shapes.Embedded(authorization)
+	Resources        = shapes.Embedded(resources)
+	MSI              = shapes.Embedded(msi)
+	Network          = shapes.Embedded(network)
+)

@@ -1,43 +1,35 @@
 package catalogue
 
 import (
-	"errors"
 	"net/http"
 
-	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
 )
 
-// bodies are what requests may hold.
-var bodies = shapes.Shapes{Shapes: core.ReadShapes(shapes.Compute)}
+// dialect is that of Compute Engine.
+var dialect = project.Dialect(func(message string) error {
+	return &project.Error{Status: http.StatusBadRequest, Reason: "invalid", State: "INVALID_ARGUMENT", Message: message}
+})
 
-// Body returns the body of a request that must be of a shape, without what only the service sets, as Compute Engine writes it.
-func Body(x *project.Call, shape string) (document.Object, error) {
-	d, err := bodies.Read(x.Body, shape)
-	return d, refused(err)
+// Body returns the body of a request that must be of a type, without what only the service sets, as Compute Engine writes it.
+func Body(x *project.Call, typ string) (document.Object, error) {
+	return shapes.Compute().Types.Read(x.Body, typ, dialect)
 }
 
-// Patch returns the body of a JSON merge patch of a shape. A null stays: it removes what it stands for.
-func Patch(x *project.Call, shape string) (document.Object, error) {
+// Patch returns the body of a JSON merge patch of a type. A null is kept: it removes a member.
+func Patch(x *project.Call, typ string) (document.Object, error) {
 	d, err := x.Document()
 	if err != nil {
 		return nil, err
 	}
+	if d == nil {
+		return nil, dialect.Malformed()
+	}
 	checked := document.Copied(d)
 	withoutNulls(checked)
-	_, err = bodies.Read([]byte(document.Written(checked)), shape)
-	return d, refused(err)
-}
-
-// refused returns Google's error for a body that is not of its shape.
-func refused(err error) error {
-	var m *shapes.Mismatch
-	if errors.As(err, &m) {
-		return &project.Error{Status: http.StatusBadRequest, Reason: "invalid", State: "INVALID_ARGUMENT", Message: m.Message}
-	}
-	return err
+	return d, shapes.Compute().Types.Fit(checked, typ, dialect)
 }
 
 // withoutNulls removes members that are null, at any depth.

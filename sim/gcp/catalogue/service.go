@@ -31,7 +31,7 @@ type Resource struct {
 	Doc     document.Object
 }
 
-// Quota is how much of a metric may be used.
+// Quota limits the use of a metric.
 type Quota struct{ Limit float64 }
 
 // New returns a service that holds nothing. used returns how much of a metric is used in a region, userOf what uses a resource, "" for

@@ -49,7 +49,7 @@ func (c Console) onInstance(id string, do func(*Service, *instance) error) error
 			if err := do(w, m); err != nil {
 				return err
 			}
-			w.fleet.look(m)
+			w.life.look(m)
 			return nil
 		}
 		return fmt.Errorf("instance %s does not exist", id)
@@ -173,7 +173,7 @@ func (c Console) Terminate(id string) error {
 		if !m.exists() {
 			return fmt.Errorf("instance %s does not exist", id)
 		}
-		w.fleet.lose(m)
+		w.life.lose(m)
 		return nil
 	})
 }
@@ -187,7 +187,7 @@ func (c Console) Stop(id string) error {
 		if m.State != stateRunning {
 			return fmt.Errorf("instance %s is %s, want it %s", id, m.State, stateRunning)
 		}
-		w.fleet.stop(m)
+		w.life.stop(m)
 		m.Action = actionNone
 		w.touch(m)
 		return nil
@@ -197,10 +197,10 @@ func (c Console) Stop(id string) error {
 // Preempt takes a spot instance back.
 func (c Console) Preempt(id string) error {
 	return c.onInstance(id, func(w *Service, m *instance) error {
-		if !w.spot(m) {
+		if !m.Spot {
 			return fmt.Errorf("instance %s is no spot instance", id)
 		}
-		w.fleet.preempt(m)
+		w.life.preempt(m)
 		return nil
 	})
 }
@@ -227,7 +227,7 @@ func (c Console) Sicken(id string) error {
 // RecreateByHand has the group of an instance create it again.
 func (c Console) RecreateByHand(id string) error {
 	return c.onInstance(id, func(w *Service, m *instance) error {
-		w.fleet.recreate(m, true)
+		w.life.recreate(m, true)
 		return nil
 	})
 }

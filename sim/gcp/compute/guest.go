@@ -1,36 +1,26 @@
 package compute
 
 import (
-	"encoding/base64"
 	"regexp"
 	"strings"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// Node is an instance as a service sees it that manages it.
-type Node struct {
-	// Group is the path of its managed instance group, Template that of its template.
-	Group, Template string
-	Project, Zone   string
-	Name            string
-	// Labels are those of the resource.
-	Labels map[string]string
-}
-
 // guest is what an instance learns from its firmware, its image and its metadata server.
-func (w *fleet) guest(m *instance) sim.Machine {
+func (w *life) guest(m *instance) sim.Machine {
 	p := w.properties(m.Content)
 	g := sim.Machine{
 		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: hostname(m),
 		Address: m.Address,
-		Type:    w.typeOf(m), Launched: m.Running, UserData: userData(w.metadata(m)), KubeletVersion: w.kubelet(m.Project, p),
+		Type:    m.Type, Launched: m.Running, UserData: userData(w.metadata(m)), KubeletVersion: w.kubelet(m.Project, p),
 	}
 	if w.NodeOf != nil {
-		if managed, version := w.NodeOf(w.node(m)); managed != nil {
+		if managed, version := w.NodeOf(m.Group, m.Template, m.Zone); managed != nil {
 			g.Managed, g.KubeletVersion = managed, version
 		}
 	}
@@ -49,15 +39,7 @@ func userData(metadata map[string]string) []byte {
 	if metadata["user-data-encoding"] != "base64" {
 		return []byte(data)
 	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-func (w *Service) node(m *instance) Node {
-	return Node{Group: m.Group, Template: m.Template, Project: m.Project, Zone: m.Zone, Name: m.Name, Labels: w.labels(m)}
+	return fleet.UserData(data)
 }
 
 // providerID is what a kubelet reports with the cloud provider of Google Cloud.
@@ -84,7 +66,7 @@ func (w *Service) metadata(m *instance) map[string]string {
 var kubernetesVersion = regexp.MustCompile(`-v(\d+)-(\d+)(-(\d+))?`)
 
 // kubelet returns the version of the kubelet in the image that properties boot, "" for an image without one.
-func (w *fleet) kubelet(id string, p document.Object) string {
+func (w *life) kubelet(id string, p document.Object) string {
 	for _, disk := range document.Objects(p, "disks") {
 		image := w.Catalogue.Image(id, document.Text(disk, "initializeParams.sourceImage"))
 		if image == nil || !document.Truth(disk, "boot") {

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// Group is what the simulator holds of a managed instance group.
+// Group is the simulator's state of a managed instance group.
 type Group struct {
 	Path, Name, Zone, Region string
 	Size                     int
@@ -24,7 +24,7 @@ type Group struct {
 	Instances []Instance
 }
 
-// Instance is what the simulator holds of an instance of a group.
+// Instance is the simulator's state of an instance of a group.
 type Instance struct {
 	Name, Zone, ProviderID string
 	// ID is that by which the MachineHost knows it, "" while it does not exist.
@@ -42,7 +42,7 @@ type Instance struct {
 	Created                time.Time
 }
 
-// Template is what the simulator holds of an instance template.
+// Template is the simulator's state of an instance template.
 type Template struct {
 	Path, Name string
 	// Content is a fingerprint of its properties, which must not be changed.
@@ -79,7 +79,7 @@ func (w *Service) inspect(m *instance) Instance {
 	out := Instance{
 		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, Properties: w.properties(m.Content),
 		State: m.State, Action: m.Action, Address: m.Address,
-		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: userData(w.metadata(m)), Created: m.Created,
+		Type: m.Type, Spot: m.Spot, Labels: w.labels(m), UserData: userData(w.metadata(m)), Created: m.Created,
 	}
 	if m.exists() {
 		out.ID = project.Digits(m.ID)

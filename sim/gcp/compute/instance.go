@@ -18,7 +18,7 @@ func (w *views) instance(x *project.Call, m *instance) document.Object {
 	labels := w.labels(m)
 	maps.Copy(d, document.Object{
 		"kind": "compute#instance", "id": project.Digits(m.ID), "creationTimestamp": project.Stamp(m.Created), "name": m.Name, "status": m.State,
-		"selfLink": x.Link(m.path()), "zone": x.Link(zone), "machineType": x.Link(zone + "/machineTypes/" + w.typeOf(m)),
+		"selfLink": x.Link(m.path()), "zone": x.Link(zone), "machineType": x.Link(zone + "/machineTypes/" + m.Type),
 		"labelFingerprint": project.Fingerprint(labels), "deletionProtection": false,
 	})
 	delete(d, "labels")
@@ -86,7 +86,7 @@ func (w *others) deleteInstance(x *project.Call) (*project.Answer, error) {
 		return nil, err
 	}
 	o := w.Start(x, "delete", m.path(), m.ID)
-	w.fleet.lose(m)
+	w.life.lose(m)
 	return project.OK(o.Show(x, w.Now)), nil
 }
 
@@ -113,7 +113,7 @@ func (w *others) setLabels(x *project.Call) (*project.Answer, error) {
 }
 
 // lose deletes an instance that its group has not deleted.
-func (w *fleet) lose(m *instance) {
+func (w *life) lose(m *instance) {
 	w.off(m)
 	if m.Group == "" {
 		w.instances.Delete(m.key())

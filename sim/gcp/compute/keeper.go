@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/core"
+	"github.com/muster-project/muster/sim/fleet"
 )
 
 // tick lets a group do what it does by itself, and returns when it looks again.
@@ -46,7 +47,7 @@ func (w *keeper) repair(g *manager) {
 		}
 		failed := m.State == stateTerminated || !m.exists()
 		if failed && g.repairs(false) || w.ails(g, m) {
-			w.fleet.recreate(m, force)
+			w.life.recreate(m, force)
 		}
 	}
 }
@@ -117,7 +118,7 @@ func (w *keeper) surge(g *manager, due []*instance, actions map[*instance]string
 		}
 	}
 	for n := min(replaced, g.surge()) - (len(w.staying(g)) - g.Target); n > 0; n-- {
-		w.fleet.add(g)
+		w.life.add(g)
 	}
 }
 
@@ -137,7 +138,7 @@ func (w *keeper) replace(g *manager, due []*instance, actions map[*instance]stri
 			budget--
 		}
 		if g.substitutes(actions[m]) {
-			w.fleet.remove(m)
+			w.life.remove(m)
 			continue
 		}
 		w.scaling.update(m, actions[m], slices.Contains(old, m))
@@ -156,13 +157,9 @@ func (w *keeper) redistribute(g *manager) {
 	if len(members) != g.Target || slices.ContainsFunc(members, func(m *instance) bool { return !m.available() }) {
 		return
 	}
-	counts := map[string]int{}
-	for _, m := range members {
-		counts[m.Zone]++
-	}
-	zones := w.placement.order(g)
-	if counts[zones[len(zones)-1]]-counts[zones[0]] > 1 {
-		w.fleet.add(g)
+	zones, spread := w.placement.order(g), fleet.SpreadOf(members)
+	if spread[zones[len(zones)-1]]-spread[zones[0]] > 1 {
+		w.life.add(g)
 	}
 }
 
@@ -173,6 +170,6 @@ func (w *keeper) trim(g *manager) {
 		return
 	}
 	for _, m := range w.scaling.surplus(g, have, len(have)-g.Target) {
-		w.fleet.remove(m)
+		w.life.remove(m)
 	}
 }

@@ -1,9 +1,6 @@
 package compute
 
 import (
-	"time"
-
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -15,8 +12,9 @@ const (
 )
 
 // add adds an instance to a group, to be created.
-func (w *fleet) add(g *manager) *instance {
-	m := &instance{Group: g.path(), Project: g.Project, Number: g.Next, Action: actionCreating, Next: w.Now.Add(w.Life(lifeAccept))}
+func (w *life) add(g *manager) *instance {
+	m := &instance{Group: g.path(), Project: g.Project, Action: actionCreating, Next: w.Now.Add(w.Life(lifeAccept))}
+	m.Number = g.Next
 	g.Next++
 	w.managers.Touch(g.path())
 	m.Zone = w.placement.order(g)[0]
@@ -27,7 +25,7 @@ func (w *fleet) add(g *manager) *instance {
 }
 
 // freeName returns a name that no instance of the group's zones has.
-func (w *fleet) freeName(g *manager, m *instance) string {
+func (w *life) freeName(g *manager, m *instance) string {
 	base := document.Text(g.Doc, "baseInstanceName")
 	for try := 0; ; try++ {
 		name := base + "-"
@@ -41,7 +39,7 @@ func (w *fleet) freeName(g *manager, m *instance) string {
 }
 
 // renew points an instance at the template that the group has for it: the one of the version that lacks most.
-func (w *fleet) renew(g *manager, m *instance) {
+func (w *life) renew(g *manager, m *instance) {
 	counts := map[string]int{}
 	for _, o := range w.staying(g) {
 		if o != m {
@@ -62,10 +60,13 @@ func (w *fleet) renew(g *manager, m *instance) {
 	if t := w.templates.Get(v.Template); t != nil {
 		m.Content = t.Content
 	}
+	p := w.properties(m.Content)
+	m.Type = project.LastOf(document.Text(p, "machineType"))
+	m.Spot = document.Truth(p, "scheduling.preemptible") || document.Text(p, "scheduling.provisioningModel") == "SPOT"
 }
 
 // attempt creates an instance, or notes why it can't be created: the group then tries again later.
-func (w *fleet) attempt(m *instance) {
+func (w *life) attempt(m *instance) {
 	g := w.groupOf(m)
 	if g == nil {
 		return
@@ -82,11 +83,12 @@ func (w *fleet) attempt(m *instance) {
 	m.Failures, m.Retries = nil, 0
 	m.Overrides, m.Revision = document.Copied(g.Config), g.Revision
 	m.Next = w.Now.Add(w.Life(lifeProvision))
-	w.doom(m, faults)
+	m.Disrupt(faults, m.Spot, w.Now)
+	m.NeverBoots = m.NeverBoots || !m.ImpairedAt.IsZero()
 }
 
 // failed notes a failure in the instance and in the errors of its group.
-func (w *fleet) failed(g *manager, m *instance, f project.Failure) {
+func (w *life) failed(g *manager, m *instance, f project.Failure) {
 	m.Failures = []project.Failure{f}
 	m.Next = w.Now.Add(w.Life(lifeRetry << min(m.Retries, retryLimit)))
 	m.Retries++
@@ -95,34 +97,5 @@ func (w *fleet) failed(g *manager, m *instance, f project.Failure) {
 	w.managers.Touch(g.path())
 }
 
-// errorsKept is how many errors of a group can be listed.
+// errorsKept limits the errors that are kept of a group.
 const errorsKept = 100
-
-// typeOf returns the name of an instance's machine type.
-func (w *Service) typeOf(m *instance) string {
-	return project.LastOf(document.Text(w.properties(m.Content), "machineType"))
-}
-
-// spot reports whether Compute Engine may take an instance back.
-func (w *Service) spot(m *instance) bool {
-	p := w.properties(m.Content)
-	return document.Truth(p, "scheduling.preemptible") || document.Text(p, "scheduling.provisioningModel") == "SPOT"
-}
-
-// doom plays the faults that an instance was created with.
-func (w *fleet) doom(m *instance, faults []sim.Fault) {
-	for _, f := range faults {
-		switch f.Kind {
-		case sim.NeverBoots:
-			m.NeverBoots = true
-		case sim.Impaired:
-			m.NeverBoots = true
-		case sim.Dies:
-			m.StopsAt = w.Now.Add(time.Duration(f.Delay))
-		case sim.SpotInterruption:
-			if w.spot(m) {
-				m.PreemptAt = w.Now.Add(time.Duration(f.Delay))
-			}
-		}
-	}
-}

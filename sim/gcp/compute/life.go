@@ -5,6 +5,7 @@ import (
 
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -26,8 +27,8 @@ const (
 )
 
 // tick brings one instance to the present.
-func (w *fleet) tick(key string, m *instance) {
-	if core.Due(m.PreemptAt, w.Now) {
+func (w *life) tick(key string, m *instance) {
+	if core.Due(m.ReclaimAt, w.Now) {
 		w.preempt(m)
 	}
 	if core.Due(m.StopsAt, w.Now) {
@@ -44,11 +45,11 @@ func (w *fleet) tick(key string, m *instance) {
 
 // due returns when something happens to an instance next, the zero time for never.
 func (m *instance) due() time.Time {
-	return core.Earliest(core.Earliest(m.Next, m.RelabelAt), core.Earliest(m.StopsAt, m.PreemptAt))
+	return core.Earliest(m.Next, m.RelabelAt, m.StopsAt, m.ReclaimAt)
 }
 
 // advance lets an instance pass from one state to the next.
-func (w *fleet) advance(m *instance) {
+func (w *life) advance(m *instance) {
 	m.Next = time.Time{}
 	w.touch(m)
 	switch {
@@ -72,7 +73,7 @@ func (w *fleet) advance(m *instance) {
 }
 
 // look lets the group of an instance look after it at once.
-func (w *fleet) look(m *instance) {
+func (w *life) look(m *instance) {
 	if g := w.groupOf(m); g != nil {
 		g.NextLook = w.Now
 		w.managers.Touch(g.path())
@@ -80,9 +81,9 @@ func (w *fleet) look(m *instance) {
 }
 
 // run starts what is inside an instance.
-func (w *fleet) run(m *instance) {
+func (w *life) run(m *instance) {
 	m.State, m.Running, m.Unhealthy = stateRunning, w.Now, false
-	w.powerOn = append(w.powerOn, m.key())
+	w.instances.PowerOn(m.key())
 	if m.Group == "" {
 		return
 	}
@@ -95,7 +96,7 @@ func (w *fleet) run(m *instance) {
 }
 
 // verify ends the verification of an instance once its health check succeeds, or its failures count.
-func (w *fleet) verify(m *instance) {
+func (w *life) verify(m *instance) {
 	g := w.groupOf(m)
 	if g == nil || !m.NeverBoots && !m.Unhealthy {
 		m.Action = actionNone
@@ -110,7 +111,7 @@ func (w *fleet) verify(m *instance) {
 }
 
 // stopped passes an instance on that has stopped: it is deleted, created again, started again, or left as it is.
-func (w *fleet) stopped(m *instance) {
+func (w *life) stopped(m *instance) {
 	switch m.Action {
 	case actionDeleting:
 		w.instances.Delete(m.key())
@@ -126,14 +127,14 @@ func (w *fleet) stopped(m *instance) {
 }
 
 // vanish makes an instance one that does not exist, of which the name remains.
-func (w *fleet) vanish(m *instance) {
+func (w *life) vanish(m *instance) {
 	m.ID, m.State, m.Address, m.Created, m.Running = 0, "", "", time.Time{}, time.Time{}
-	m.StopsAt, m.PreemptAt, m.NeverBoots, m.Unhealthy, m.Labels, m.Overrides = time.Time{}, time.Time{}, false, false, nil, nil
+	m.Disruptions, m.Unhealthy, m.Labels, m.Overrides = fleet.Disruptions{}, false, nil, nil
 	m.Revision, m.Relabel, m.RelabelAt = time.Time{}, nil, time.Time{}
 }
 
 // remove begins to delete an instance of a group.
-func (w *fleet) remove(m *instance) {
+func (w *life) remove(m *instance) {
 	if m.Action == actionDeleting {
 		return
 	}
@@ -143,7 +144,7 @@ func (w *fleet) remove(m *instance) {
 }
 
 // recreate begins to delete an instance and to create it again under the same name.
-func (w *fleet) recreate(m *instance, renew bool) {
+func (w *life) recreate(m *instance, renew bool) {
 	if m.leaving() || m.Action == actionRecreating {
 		return
 	}
@@ -153,9 +154,9 @@ func (w *fleet) recreate(m *instance, renew bool) {
 }
 
 // stop begins to stop an instance. One that does not exist needs no time.
-func (w *fleet) stop(m *instance) {
+func (w *life) stop(m *instance) {
 	w.off(m)
-	m.StopsAt, m.PreemptAt = time.Time{}, time.Time{}
+	m.StopsAt, m.ReclaimAt = time.Time{}, time.Time{}
 	m.State, m.Next = stateStopping, w.Now.Add(w.Life(lifeStop))
 	if !m.exists() {
 		m.Next = w.Now.Add(w.Life(lifeAccept))
@@ -163,15 +164,15 @@ func (w *fleet) stop(m *instance) {
 }
 
 // off stops what is inside an instance.
-func (w *fleet) off(m *instance) {
+func (w *life) off(m *instance) {
 	if m.powered() {
-		w.powerOff = append(w.powerOff, project.Digits(m.ID))
+		w.instances.PowerOff(project.Digits(m.ID))
 		m.Running = time.Time{}
 	}
 }
 
 // halt stops an instance for good that no client has stopped. What its group does to one that runs ends with it.
-func (w *fleet) halt(m *instance) {
+func (w *life) halt(m *instance) {
 	m.StopsAt = time.Time{}
 	w.touch(m)
 	if m.State != stateRunning {
@@ -186,8 +187,8 @@ func (w *fleet) halt(m *instance) {
 }
 
 // preempt takes a spot instance back: it is stopped, or deleted where the template says so. Its group then repairs it.
-func (w *fleet) preempt(m *instance) {
-	m.PreemptAt = time.Time{}
+func (w *life) preempt(m *instance) {
+	m.ReclaimAt = time.Time{}
 	w.touch(m)
 	if m.State != stateRunning || m.Action != actionNone && m.Action != actionVerifying {
 		return
@@ -204,7 +205,7 @@ func (w *fleet) preempt(m *instance) {
 }
 
 // release makes an instance one of no group. It goes on as it is.
-func (w *fleet) release(m *instance) {
+func (w *life) release(m *instance) {
 	w.instances.Delete(m.key())
 	if !m.exists() {
 		return
@@ -217,7 +218,7 @@ func (w *fleet) release(m *instance) {
 }
 
 // apply gives an instance the group's configuration that overrides its template.
-func (w *fleet) apply(m *instance) {
+func (w *life) apply(m *instance) {
 	g := w.groupOf(m)
 	if g == nil {
 		return

@@ -151,7 +151,7 @@ func (w *groups) deleteManager(x *project.Call) (*project.Answer, error) {
 func (w *groups) drop(g *manager, o *project.Operation) {
 	g.Deletion, o.Open = o.Path(), true
 	for _, m := range w.members(g) {
-		w.fleet.remove(m)
+		w.life.remove(m)
 	}
 	w.changed(g)
 }

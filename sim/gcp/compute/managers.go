@@ -113,7 +113,7 @@ func (m Managers) Delete(path, name string) error {
 
 // Recreate deletes an instance of a group and creates it again under its name, from the group's template of now.
 func (m Managers) Recreate(path, name string) error {
-	return m.onMember(path, name, func(_ *manager, one *instance) { m.service.fleet.recreate(one, true) })
+	return m.onMember(path, name, func(_ *manager, one *instance) { m.service.life.recreate(one, true) })
 }
 
 // on does something to a group that exists.

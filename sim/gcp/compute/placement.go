@@ -1,30 +1,23 @@
 package compute
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // order returns the zones of a group, those with the fewest instances first.
 func (w *placement) order(g *manager) []string {
-	counts := map[string]int{}
-	for _, o := range w.staying(g) {
-		counts[o.Zone]++
-	}
-	zones := slices.Clone(g.zones())
+	spread := fleet.SpreadOf(w.staying(g))
 	if g.text("distributionPolicy.targetShape", "EVEN") == "ANY_SINGLE_ZONE" {
-		slices.SortStableFunc(zones, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-		return zones[:1]
+		return []string{slices.MinFunc(g.zones(), spread.ByMost)}
 	}
-	slices.SortStableFunc(zones, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
-	return zones
+	return spread.Emptiest(g.zones())
 }
 
 // place finds a zone for an instance, and the faults that it meets there. A group that need not be even tries its other zones.
@@ -36,14 +29,12 @@ func (w *placement) place(g *manager, m *instance) ([]sim.Fault, *project.Failur
 	if shape := g.text("distributionPolicy.targetShape", "EVEN"); g.regional() && (shape == "ANY" || shape == "BALANCED") {
 		zones = slices.Concat(zones, slices.DeleteFunc(w.order(g), func(z string) bool { return z == m.Zone }))
 	}
-	for _, zone := range zones {
-		faults := w.facing(g, m, zone)
-		if _, none := core.FaultOf(faults, sim.NoCapacity); !none {
-			w.move(m, zone)
-			return faults, nil
-		}
+	zone, faults, full := w.instances.Place(zones, m.Type, g.Name)
+	if full != nil {
+		return nil, &project.Failure{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: fmt.Sprintf(wordsExhausted, m.Project, m.Zone)}
 	}
-	return nil, &project.Failure{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: fmt.Sprintf(wordsExhausted, m.Project, m.Zone)}
+	w.move(m, zone)
+	return faults, nil
 }
 
 // NoCapacity is part of the message about a zone that has no capacity.
@@ -118,24 +109,9 @@ func (w *placement) used(region, metric string) int {
 		}
 		if metric == "INSTANCES" {
 			n++
-		} else if t := catalogue.FindMachineType(document.Text(w.properties(m.Content), "machineType")); t != nil && t.Metric == metric {
+		} else if t := catalogue.FindMachineType(m.Type); t != nil && t.Metric == metric {
 			n += t.CPUs
 		}
 	}
 	return n
-}
-
-// facing are the faults that an instance would meet in a zone.
-func (w *placement) facing(g *manager, m *instance, zone string) []sim.Fault {
-	kind := w.typeOf(m)
-	return w.Faults.ForLaunch(sim.Launch{Zone: zone, Type: kind, Group: g.Name, Existing: func(f sim.Fault) int {
-		n := 0
-		for _, o := range w.instances.All() {
-			inGroup := f.Group == "" || project.LastOf(o.Group) == f.Group
-			if o.exists() && !o.leaving() && inGroup && (f.Zone == "" || f.Zone == o.Zone) && (f.Type == "" || f.Type == w.typeOf(o)) {
-				n++
-			}
-		}
-		return n
-	}})
 }

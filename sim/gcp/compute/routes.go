@@ -67,10 +67,10 @@ func templateRoutes(kind, place string) []route {
 	const may = "compute.instanceTemplates."
 	all, one := place+"/instanceTemplates", place+"/instanceTemplates/{instanceTemplate}"
 	return []route{
-		list(all, kind+".list", viaGroups((*groups).listTemplates), may+"list"),
-		read(one, kind+".get", viaGroups((*groups).getTemplate), may+"get"),
-		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertTemplate), may+"create"),
-		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteTemplate), may+"delete"),
+		list(all, kind+".list", via((*groups).listTemplates), may+"list"),
+		read(one, kind+".get", via((*groups).getTemplate), may+"get"),
+		write(http.MethodPost, all, kind+".insert", via((*groups).insertTemplate), may+"create"),
+		write(http.MethodDelete, one, kind+".delete", via((*groups).deleteTemplate), may+"delete"),
 	}
 }
 
@@ -84,26 +84,26 @@ func managerRoutes(kind, place string) []route {
 	post := func(action string, f run, permissions ...string) route {
 		return write(http.MethodPost, one+"/"+action, kind+"."+action, f, permissions...)
 	}
-	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", viaScaling((*scaling).listManaged), may+"list")
+	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", via((*scaling).listManaged), may+"list")
 	managed.Method, managed.Bucket = http.MethodPost, project.BucketWrite
-	failed := list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get")
+	failed := list(one+"/listErrors", kind+".listErrors", via((*scaling).listErrors), may+"get")
 	failed.Bucket = project.BucketWrite
 	// It takes no ID of a request.
 	apply := post("applyUpdatesToInstances", nil, may+"update")
-	apply.Run = viaScaling((*scaling).applyUpdates)
+	apply.Run = via((*scaling).applyUpdates)
 	return []route{
-		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
-		read(one, kind+".get", viaGroups((*groups).getManager), may+"get"),
-		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create", useTemplate),
-		write(http.MethodPatch, one, kind+".patch", viaGroups((*groups).patchManager), may+"update"),
-		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteManager), may+"delete"),
+		list(all, kind+".list", via((*groups).listManagers), may+"list"),
+		read(one, kind+".get", via((*groups).getManager), may+"get"),
+		write(http.MethodPost, all, kind+".insert", via((*groups).insertManager), may+"create", useTemplate),
+		write(http.MethodPatch, one, kind+".patch", via((*groups).patchManager), may+"update"),
+		write(http.MethodDelete, one, kind+".delete", via((*groups).deleteManager), may+"delete"),
 		managed, failed, apply,
-		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
-		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update", useTemplate),
-		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
-		post("recreateInstances", viaScaling((*scaling).recreateInstances), may+"update"),
-		post("abandonInstances", viaScaling((*scaling).abandonInstances), may+"update"),
-		post("createInstances", viaScaling((*scaling).createInstances), may+"update"),
+		post("resize", via((*scaling).resizeManager), may+"update"),
+		post("setInstanceTemplate", via((*scaling).setTemplate), may+"update", useTemplate),
+		post("deleteInstances", via((*scaling).deleteInstances), may+"update"),
+		post("recreateInstances", via((*scaling).recreateInstances), may+"update"),
+		post("abandonInstances", via((*scaling).abandonInstances), may+"update"),
+		post("createInstances", via((*scaling).createInstances), may+"update"),
 	}
 }
 
@@ -111,10 +111,10 @@ func managerRoutes(kind, place string) []route {
 func groupRoutes(kind, place string) []route {
 	const may = "compute.instanceGroups."
 	all, one := place+"/instanceGroups", place+"/instanceGroups/{manager}"
-	members := list(one+"/listInstances", kind+".listInstances", viaGroups((*groups).listMembers), may+"list")
+	members := list(one+"/listInstances", kind+".listInstances", via((*groups).listMembers), may+"list")
 	members.Method = http.MethodPost
 	return []route{
-		list(all, kind+".list", viaGroups((*groups).listGroups), may+"list"), read(one, kind+".get", viaGroups((*groups).getGroup), may+"get"),
+		list(all, kind+".list", via((*groups).listGroups), may+"list"), read(one, kind+".get", via((*groups).getGroup), may+"get"),
 		members,
 	}
 }
@@ -122,13 +122,13 @@ func groupRoutes(kind, place string) []route {
 func instanceRoutes() []route {
 	const all, one, may = zonePath + "/instances", zonePath + "/instances/{instance}", "compute.instances."
 	return []route{
-		wide("/instanceGroupManagers", "instanceGroupManagers", viaGroups((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
-		wide("/instanceTemplates", "instanceTemplates", viaGroups((*groups).aggregateTemplates), "compute.instanceTemplates.list"),
-		wide("/instances", "instances", viaOthers((*others).aggregateInstances), may+"list"),
-		list(all, "instances.list", viaOthers((*others).listInstances), may+"list"),
-		read(one, "instances.get", viaOthers((*others).getInstance), may+"get"),
-		write(http.MethodPost, one+"/setLabels", "instances.setLabels", viaOthers((*others).setLabels), may+"setLabels"),
-		write(http.MethodDelete, one, "instances.delete", viaOthers((*others).deleteInstance), may+"delete"),
+		wide("/instanceGroupManagers", "instanceGroupManagers", via((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
+		wide("/instanceTemplates", "instanceTemplates", via((*groups).aggregateTemplates), "compute.instanceTemplates.list"),
+		wide("/instances", "instances", via((*others).aggregateInstances), may+"list"),
+		list(all, "instances.list", via((*others).listInstances), may+"list"),
+		read(one, "instances.get", via((*others).getInstance), may+"get"),
+		write(http.MethodPost, one+"/setLabels", "instances.setLabels", via((*others).setLabels), may+"setLabels"),
+		write(http.MethodDelete, one, "instances.delete", via((*others).deleteInstance), may+"delete"),
 	}
 }
 
@@ -146,17 +146,9 @@ func operationRoutes() []route {
 	return out
 }
 
-// These functions return an operation of a part as one of the service.
-func viaGroups(f func(*groups, *project.Call) (*project.Answer, error)) run {
-	return core.Via(func(w *Service) *groups { return w.groups }, f)
-}
-
-func viaScaling(f func(*scaling, *project.Call) (*project.Answer, error)) run {
-	return core.Via(func(w *Service) *scaling { return w.scaling }, f)
-}
-
-func viaOthers(f func(*others, *project.Call) (*project.Answer, error)) run {
-	return core.Via(func(w *Service) *others { return w.others }, f)
+// via returns an operation of a part as one of the service.
+func via[P ~struct{ *Service }](f func(*P, *project.Call) (*project.Answer, error)) run {
+	return func(w *Service, x *project.Call) (*project.Answer, error) { return f(&P{w}, x) }
 }
 
 func viaCore(f func(*project.Core, *project.Call) (*project.Answer, error)) run {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -58,9 +59,6 @@ func TemplatePath(id, region, name string) string {
 	return project.Global(id, "instanceTemplates", name)
 }
 
-// content is the properties of templates, shared by all that have the same.
-type content struct{ Properties document.Object }
-
 // version is a template that a group creates instances from. Size is how many, nil for all others.
 type version struct {
 	Name, Template string
@@ -84,7 +82,7 @@ type manager struct {
 	// Changes counts changes, for the fingerprint.
 	Changes int
 	// Next is the number of the next instance.
-	Next int
+	Next int64
 	// Deletion is the operation that deletes the group, "" for none.
 	Deletion string
 	// NextLook is when the group looks after its instances again.
@@ -121,11 +119,11 @@ func managerPath(id, zone, region, name string) string {
 
 // instance is an instance of a group, or one that a group has abandoned.
 type instance struct {
+	fleet.Machine
+	fleet.Disruptions
 	// Group is the path of its group, "" for none.
-	Group               string
-	Project, Zone, Name string
-	// Number orders the instances of a group.
-	Number int
+	Group         string
+	Project, Name string
 	// ID is the resource's ID, 0 while the instance does not exist.
 	ID      uint64
 	Created time.Time
@@ -150,9 +148,6 @@ type instance struct {
 	Renew bool
 	// Failures are what went wrong in the last attempt.
 	Failures []project.Failure
-	// StopsAt is when it stops for good by itself, PreemptAt when Compute Engine takes it back.
-	StopsAt, PreemptAt time.Time
-	NeverBoots         bool
 	// Unhealthy is true while the health check fails; Running is since when it runs.
 	Unhealthy bool
 	Running   time.Time

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// maxNamed is how many instances one request may name.
+// maxNamed limits the instances that one request names.
 const maxNamed = 1000
 
 // grow adds as many instances as the group's size lacks, to be created.
 func (w *scaling) grow(g *manager) {
 	for n := g.Target - len(w.staying(g)); n > 0; n-- {
-		w.fleet.add(g)
+		w.life.add(g)
 	}
 }
 
@@ -28,7 +29,7 @@ func (w *scaling) resize(g *manager, size int) {
 	g.Target = size
 	w.changed(g)
 	for _, m := range w.surplus(g, have, len(have)-size) {
-		w.fleet.remove(m)
+		w.life.remove(m)
 	}
 	w.grow(g)
 }
@@ -36,11 +37,6 @@ func (w *scaling) resize(g *manager, size int) {
 // surplus chooses n instances to delete: those that do not run first, then those that are unhealthy, then those of another version, those
 // in the zone with the most, and the newest.
 func (w *scaling) surplus(g *manager, have []*instance, n int) []*instance {
-	rest := slices.Clone(have)
-	counts := map[string]int{}
-	for _, m := range have {
-		counts[m.Zone]++
-	}
 	class := func(m *instance) int {
 		switch {
 		case !m.exists():
@@ -54,16 +50,12 @@ func (w *scaling) surplus(g *manager, have []*instance, n int) []*instance {
 		}
 		return 4
 	}
-	var out []*instance
-	for len(out) < n && len(rest) > 0 {
-		m := slices.MinFunc(rest, func(a, b *instance) int {
-			return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(counts[b.Zone], counts[a.Zone]), cmp.Compare(b.Number, a.Number))
-		})
-		counts[m.Zone]--
-		rest = slices.DeleteFunc(rest, func(o *instance) bool { return o == m })
-		out = append(out, m)
-	}
-	return out
+	return fleet.Surplus(have, have, n, func(stay []*instance) func(a, b *instance) int {
+		spread := fleet.SpreadOf(stay)
+		return func(a, b *instance) int {
+			return cmp.Or(cmp.Compare(class(a), class(b)), spread.ByMost(a.Zone, b.Zone), cmp.Compare(b.Number, a.Number))
+		}
+	})
 }
 
 func (w *scaling) resizeManager(x *project.Call) (*project.Answer, error) {
@@ -162,7 +154,7 @@ func (w *scaling) deleteInstances(x *project.Call) (*project.Answer, error) {
 // takeOut deletes an instance and lowers the group's size by it.
 func (w *scaling) takeOut(g *manager, m *instance) {
 	g.Target = max(0, g.Target-1)
-	w.fleet.remove(m)
+	w.life.remove(m)
 }
 
 func (w *scaling) listManaged(x *project.Call) (*project.Answer, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/fleet"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -23,25 +24,21 @@ type Service struct {
 	Catalogue *catalogue.Service
 
 	templates *core.Table[template]
-	contents  *core.Table[content]
+	contents  core.Contents[document.Object]
 	managers  *core.Table[manager]
-	instances *core.Table[instance]
+	instances *fleet.Machines[instance, *instance]
 
 	groups  *groups
 	scaling *scaling
-	fleet   *fleet
+	life    *life
 	keeper  *keeper
 	views   *views
-	others  *others
 
 	placement *placement
 
-	// NodeOf returns what an instance that another service manages learns from it, and its version of Kubernetes; nil for others.
-	NodeOf func(Node) (*sim.Managed, string)
-
-	// powerOn and powerOff are what becomes of instances once the state is on disk.
-	powerOn  []string
-	powerOff []string
+	// NodeOf returns what an instance that another service manages learns from it, and its version of Kubernetes; nil for others. group and
+	// template are paths.
+	NodeOf func(group, template, zone string) (*sim.Managed, string)
 }
 
 // The parts of the service, by what they decide. Each embeds the Service, which holds the tables.
@@ -50,8 +47,8 @@ type (
 	groups struct{ *Service }
 	// scaling are the operations on the instances of groups.
 	scaling struct{ *Service }
-	// fleet creates, powers and removes instances.
-	fleet struct{ *Service }
+	// life creates, powers and removes instances.
+	life struct{ *Service }
 	// placement chooses zones and decides whether an instance can be created there.
 	placement struct{ *Service }
 	// keeper is what groups do by themselves.
@@ -67,12 +64,16 @@ func New(base *project.Core) *Service {
 	w := &Service{
 		Core:      base,
 		templates: core.NewTable[template]("template/"),
-		contents:  core.NewTable[content]("content/"),
+		contents:  core.NewContents[document.Object]("content/"),
 		managers:  core.NewTable[manager]("manager/"),
-		instances: core.NewTable[instance]("instance/"),
 	}
-	w.groups, w.scaling, w.fleet, w.keeper = &groups{w}, &scaling{w}, &fleet{w}, &keeper{w}
-	w.views, w.others, w.placement = &views{w}, &others{w}, &placement{w}
+	w.instances = fleet.New(base.State, "instance/", fleet.Kind[*instance]{
+		Group:    func(m *instance) string { return project.LastOf(m.Group) },
+		Occupies: func(m *instance) bool { return m.exists() && !m.leaving() }, Runs: (*instance).powered,
+		Guest: func(m *instance) sim.Machine { return w.life.guest(m) },
+	})
+	w.groups, w.scaling, w.life, w.keeper = &groups{w}, &scaling{w}, &life{w}, &keeper{w}
+	w.views, w.placement = &views{w}, &placement{w}
 	w.Catalogue = catalogue.New(base, w.placement.used, func(path string) string { return healedBy(w.managers, path) })
 	return w
 }
@@ -88,45 +89,23 @@ func (w *Service) Resume() {
 	for _, t := range w.templates.All() {
 		used[t.Content] = true
 	}
-	for key, m := range w.instances.All() {
+	for _, m := range w.instances.All() {
 		used[m.Content] = true
-		if m.powered() {
-			w.powerOn = append(w.powerOn, key)
-		}
 	}
-	for key := range w.contents.All() {
-		if !used[key] {
-			w.contents.Delete(key)
-		}
-	}
+	w.contents.Sweep(used)
+	w.instances.Resume()
 }
 
 // keep stores properties once and returns where.
 func (w *Service) keep(properties document.Object) string {
-	key := sim.Seed(0).Hex(32, document.Written(properties))
-	if w.contents.Get(key) == nil {
-		w.contents.Put(key, &content{properties})
-	}
-	return key
+	return w.contents.Keep(document.Written(properties), properties)
 }
 
 // properties returns the properties that are kept under a key.
-func (w *Service) properties(key string) document.Object {
-	if c := w.contents.Get(key); c != nil {
-		return c.Properties
-	}
-	return document.Object{}
-}
+func (w *Service) properties(key string) document.Object { return w.contents.Kept(key) }
 
 // members are the instances of a group in the order in which they were added.
-func (w *Service) members(g *manager) []*instance {
-	var out []*instance
-	for _, m := range w.instances.Under(g.path() + "|") {
-		out = append(out, m)
-	}
-	slices.SortStableFunc(out, func(a, b *instance) int { return a.Number - b.Number })
-	return out
-}
+func (w *Service) members(g *manager) []*instance { return w.instances.Of(g.path() + "|") }
 
 // staying are the members of a group that are not on their way out.
 func (w *Service) staying(g *manager) []*instance {
@@ -149,7 +128,7 @@ func (w *Service) changed(g *manager) {
 func (w *Service) Tick() time.Time {
 	w.Forget()
 	for key, m := range w.instances.All() {
-		w.fleet.tick(key, m)
+		w.life.tick(key, m)
 	}
 	var next time.Time
 	for _, g := range w.managers.All() {
@@ -163,18 +142,4 @@ func (w *Service) Tick() time.Time {
 }
 
 // Power tells the machine host what has become of the instances.
-func (w *Service) Power() {
-	on, off := w.powerOn, w.powerOff
-	w.powerOn, w.powerOff = nil, nil
-	if w.Host == nil {
-		return
-	}
-	for _, id := range off {
-		w.Host.PowerOff(id)
-	}
-	for _, key := range on {
-		if m := w.instances.Get(key); m != nil && m.powered() && !m.NeverBoots {
-			w.Host.PowerOn(w.fleet.guest(m))
-		}
-	}
-}
+func (w *Service) Power() { w.instances.Power() }

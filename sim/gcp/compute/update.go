@@ -65,7 +65,7 @@ func (w *scaling) needed(g *manager, m *instance, outdated bool) string {
 		return action
 	}
 	probe := *m
-	w.fleet.renew(g, &probe)
+	w.life.renew(g, &probe)
 	have, want := w.properties(m.Content), w.properties(probe.Content)
 	for k := range document.Overlaid(have, want) {
 		switch {
@@ -91,11 +91,11 @@ func (w *scaling) update(m *instance, action string, outdated bool) {
 		}
 	case updateRestart:
 		if m.Action == actionNone {
-			w.fleet.stop(m)
+			w.life.stop(m)
 			m.Action = actionRestarting
 		}
 	case updateReplace:
-		w.fleet.recreate(m, outdated)
+		w.life.recreate(m, outdated)
 	}
 	w.touch(m)
 }
@@ -146,7 +146,7 @@ func textOr(d document.Object, path, otherwise string) string {
 }
 
 func (w *scaling) recreateInstances(x *project.Call) (*project.Answer, error) {
-	return w.onInstances(x, "recreateInstances", func(_ *manager, m *instance) { w.fleet.recreate(m, true) })
+	return w.onInstances(x, "recreateInstances", func(_ *manager, m *instance) { w.life.recreate(m, true) })
 }
 
 func (w *scaling) abandonInstances(x *project.Call) (*project.Answer, error) {
@@ -177,7 +177,7 @@ func (w *scaling) createInstances(x *project.Call) (*project.Answer, error) {
 		}
 	}
 	for _, one := range asked {
-		w.fleet.rename(w.fleet.add(g), document.Text(one, "name"))
+		w.life.rename(w.life.add(g), document.Text(one, "name"))
 		g.Target++
 	}
 	w.changed(g)
@@ -195,7 +195,7 @@ func (w *scaling) nameTaken(g *manager, name string) bool {
 }
 
 // rename gives an instance that does not exist yet another name.
-func (w *fleet) rename(m *instance, name string) {
+func (w *life) rename(m *instance, name string) {
 	w.instances.Delete(m.key())
 	m.Name = name
 	w.instances.Put(m.key(), m)

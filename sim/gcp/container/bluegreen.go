@@ -22,7 +22,7 @@ const (
 	phaseRollback  = "ROLLBACK_STARTED"
 )
 
-// settings is where the settings of blue-green upgrades are.
+// settings is the path of the settings of blue-green upgrades.
 const settings = "upgradeSettings.blueGreenSettings."
 
 // beginGreen adds the second set of groups.
@@ -148,10 +148,10 @@ func (w *rolls) drain(p *Pool, blue []managed.Machine) {
 	}
 }
 
-// batch is how many nodes are drained at a time.
+// batch returns the number of nodes that are drained at the same time.
 func batch(p *Pool, nodes int) int {
 	policy := document.Under(p.Doc, settings+"standardRolloutPolicy")
-	if share, given := policy["batchPercentage"].(float64); given {
+	if share, ok := policy["batchPercentage"].(float64); ok {
 		return max(1, int(math.Ceil(share*float64(nodes))))
 	}
 	return max(1, number(policy, "batchNodeCount"))

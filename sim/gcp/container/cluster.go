@@ -23,7 +23,7 @@ const (
 	regionZones = 3
 )
 
-func (w *masters) get(x *project.Call) (*project.Answer, error) {
+func (w *clusters) get(x *project.Call) (*project.Answer, error) {
 	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (w *masters) get(x *project.Call) (*project.Answer, error) {
 	return project.OK(w.views.cluster(c)), nil
 }
 
-func (w *masters) list(x *project.Call) (*project.Answer, error) {
+func (w *clusters) list(x *project.Call) (*project.Answer, error) {
 	all := map[string][]any{}
 	for _, c := range w.rows.clusters.All() {
 		if c.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == c.Location) {
@@ -42,7 +42,7 @@ func (w *masters) list(x *project.Call) (*project.Answer, error) {
 }
 
 // create creates a cluster with the node pools that the request lists, or with one of the nodes that it describes.
-func (w *masters) create(x *project.Call) (*project.Answer, error) {
+func (w *clusters) create(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "CreateClusterRequest")
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func firstOf(d document.Object, nodes int) document.Object {
 }
 
 // make checks a new cluster with its node pools and keeps it.
-func (w *masters) make(id, location string, d document.Object, pools []document.Object) (*Cluster, error) {
+func (w *clusters) make(id, location string, d document.Object, pools []document.Object) (*Cluster, error) {
 	region, zones := placeOf(location)
 	name := document.Text(d, "name")
 	master, refusal := versions.Master(document.Text(d, "initialClusterVersion"))
@@ -105,7 +105,7 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 	c.Doc["initialClusterVersion"] = master
 	var made []*Pool
 	for _, one := range pools {
-		p, err := w.agents.make(c, document.Copied(one))
+		p, err := w.nodePools.make(c, document.Copied(one))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 }
 
 // begin begins the creation of a cluster that was made.
-func (w *masters) begin(c *Cluster) *operation {
+func (w *clusters) begin(c *Cluster) *operation {
 	op := w.life.begin(c, nil, "CREATE_CLUSTER")
 	c.Status, c.Until = provisioning, w.core.Now.Add(w.core.Life(lifeCreate))
 	for _, p := range w.rows.poolsOf(c) {
@@ -164,7 +164,7 @@ func named(path, otherwise string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// shared is what the node pools of a cluster take from it.
+// shared returns the settings that node pools take from their cluster.
 func (c *Cluster) shared() nodeconfig.Cluster {
 	region, _ := placeOf(c.Location)
 	return nodeconfig.Cluster{
@@ -174,14 +174,14 @@ func (c *Cluster) shared() nodeconfig.Cluster {
 	}
 }
 
-// updatable are the members of an update of a cluster that only replace what the cluster says of itself.
+// updatable maps the members of an update of a cluster to the members of the cluster that they replace.
 var updatable = map[string]string{
 	"desiredReleaseChannel": "releaseChannel", "desiredLoggingService": "loggingService", "desiredMonitoringService": "monitoringService",
 	"desiredLocations": "locations", "desiredInTransitEncryptionConfig": "networkConfig.inTransitEncryptionConfig",
 }
 
 // update upgrades the control plane of a cluster, or replaces one of its settings.
-func (w *masters) update(x *project.Call) (*project.Answer, error) {
+func (w *clusters) update(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "UpdateClusterRequest")
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 }
 
 // updateMaster upgrades the control plane of a cluster.
-func (w *masters) updateMaster(x *project.Call) (*project.Answer, error) {
+func (w *clusters) updateMaster(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "UpdateMasterRequest")
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (w *masters) updateMaster(x *project.Call) (*project.Answer, error) {
 	return w.upgraded(c, document.Text(body, "masterVersion"))
 }
 
-func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) {
+func (w *clusters) upgraded(c *Cluster, version string) (*project.Answer, error) {
 	op, err := w.upgrade(c, version)
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) 
 }
 
 // upgrade begins to upgrade the control plane of a cluster.
-func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
+func (w *clusters) upgrade(c *Cluster, asked string) (*operation, error) {
 	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
@@ -255,14 +255,14 @@ func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
 }
 
 // change begins an operation on a cluster itself.
-func (w *masters) change(c *Cluster, kind string) *operation {
+func (w *clusters) change(c *Cluster, kind string) *operation {
 	op := w.life.begin(c, nil, kind)
 	c.Status, c.Until = reconciling, w.core.Now.Add(w.core.Life(lifeChange))
 	return op
 }
 
 // setResourceLabels replaces the labels of a cluster.
-func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
+func (w *clusters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "SetLabelsRequest")
 	if err != nil {
 		return nil, err
@@ -274,15 +274,15 @@ func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
-	if given, current := document.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
-		return nil, precondition("Labels could not be set due to fingerprint mismatch. Expected %q, got %q.", current, given)
+	if requested, current := document.Text(body, "labelFingerprint"), labelFingerprint(c); requested != current {
+		return nil, precondition("Labels could not be set due to fingerprint mismatch. Expected %q, got %q.", current, requested)
 	}
 	c.Doc["resourceLabels"] = document.OfStrings(document.Pairs(body, "resourceLabels"))
 	return w.views.begun(w.change(c, "UPDATE_CLUSTER")), nil
 }
 
 // drop deletes a cluster with its node pools.
-func (w *masters) drop(x *project.Call) (*project.Answer, error) {
+func (w *clusters) drop(x *project.Call) (*project.Answer, error) {
 	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
@@ -294,7 +294,7 @@ func (w *masters) drop(x *project.Call) (*project.Answer, error) {
 }
 
 // remove begins to delete a cluster.
-func (w *masters) remove(c *Cluster) *operation {
+func (w *clusters) remove(c *Cluster) *operation {
 	op := w.change(c, "DELETE_CLUSTER")
 	c.Status = stopping
 	for _, p := range w.rows.poolsOf(c) {

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Console is what a user or GKE itself does by hand: no request, no token and no fault is in the way. Node pools are named as
+// Console makes changes out of band, as a user or GKE itself would: without requests, tokens and faults. Node pools are named as
 // "cluster/pool".
 type Console struct {
 	by func(func(*Service) error) error
@@ -17,20 +17,20 @@ type Console struct {
 // NewConsole returns a console whose actions are run by the function.
 func NewConsole(by func(func(*Service) error) error) Console { return Console{by} }
 
-// Wanted is a cluster as another provider wants it.
-type Wanted struct {
+// DesiredCluster is a cluster that another provider requests.
+type DesiredCluster struct {
 	Project  string `json:"project"`
 	Location string `json:"location"`
 	Name     string `json:"name"`
 	// Body is the description of the cluster. Its node pools matter when it is created; there need be none.
 	Body document.Object `json:"body"`
-	// Access is how the cluster's API server is reached.
+	// Access describes the access to the cluster's API server.
 	Access Access `json:"access"`
 }
 
-// PutCluster creates a cluster, or upgrades its control plane to the version that is wanted, and returns it as it is then. While another
-// operation runs an upgrade is refused with GKE's error.
-func (k Console) PutCluster(want Wanted) (Inspected, error) {
+// PutCluster creates a cluster, or upgrades its control plane to the desired version, and returns the result. While another operation runs,
+// an upgrade is rejected with GKE's error.
+func (k Console) PutCluster(want DesiredCluster) (Inspected, error) {
 	var out Inspected
 	err := k.by(func(w *Service) error {
 		c, err := w.provision(want)
@@ -43,7 +43,7 @@ func (k Console) PutCluster(want Wanted) (Inspected, error) {
 }
 
 // provision brings a cluster to what is wanted.
-func (w *Service) provision(want Wanted) (*Cluster, error) {
+func (w *Service) provision(want DesiredCluster) (*Cluster, error) {
 	body := document.Copied(want.Body)
 	if body == nil {
 		body = document.Object{}
@@ -51,12 +51,12 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 	c := w.rows.clusters.Get(clusterKey(want.Project, want.Location, want.Name))
 	if c == nil {
 		body["name"] = want.Name
-		made, err := w.masters.make(want.Project, want.Location, body, document.Objects(body, "nodePools"))
+		made, err := w.clusters.make(want.Project, want.Location, body, document.Objects(body, "nodePools"))
 		if err != nil {
 			return nil, err
 		}
 		w.give(made, want.Access)
-		w.masters.begin(made)
+		w.clusters.begin(made)
 		return made, nil
 	}
 	w.give(c, want.Access)
@@ -65,7 +65,7 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 		strings.HasPrefix(c.Master, version+".") {
 		return c, nil
 	}
-	_, err := w.masters.upgrade(c, version)
+	_, err := w.clusters.upgrade(c, version)
 	return c, err
 }
 
@@ -97,7 +97,7 @@ func (k Console) DeleteCluster(id, location, name string) (gone bool, err error)
 		if err := open(w.core, c); err != nil {
 			return err
 		}
-		w.masters.remove(c)
+		w.clusters.remove(c)
 		return nil
 	})
 	return gone, err
@@ -106,7 +106,7 @@ func (k Console) DeleteCluster(id, location, name string) (gone bool, err error)
 // UpgradeMaster upgrades the control plane of a cluster.
 func (k Console) UpgradeMaster(cluster, version string) error {
 	return k.onCluster(cluster, func(w *Service, c *Cluster) error {
-		_, err := w.masters.upgrade(c, version)
+		_, err := w.clusters.upgrade(c, version)
 		return err
 	})
 }
@@ -114,7 +114,7 @@ func (k Console) UpgradeMaster(cluster, version string) error {
 // UpgradePool upgrades the nodes of a node pool to a version; with an empty one GKE does it by itself, to that of the control plane.
 func (k Console) UpgradePool(pool, version string) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		op, err := w.agents.renew(c, p, document.Object{"nodeVersion": version})
+		op, err := w.nodePools.renew(c, p, document.Object{"nodeVersion": version})
 		if err == nil {
 			op.Automatic = version == ""
 		}
@@ -125,7 +125,7 @@ func (k Console) UpgradePool(pool, version string) error {
 // UpdatePool changes a node pool as a request of nodePools.update would.
 func (k Console) UpdatePool(pool string, update document.Object) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		_, err := w.agents.renew(c, p, update)
+		_, err := w.nodePools.renew(c, p, update)
 		return err
 	})
 }
@@ -133,7 +133,7 @@ func (k Console) UpdatePool(pool string, update document.Object) error {
 // ResizePool gives each zone of a node pool a number of nodes.
 func (k Console) ResizePool(pool string, nodes int) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		_, err := w.agents.resize(c, p, nodes)
+		_, err := w.nodePools.resize(c, p, nodes)
 		return err
 	})
 }
@@ -142,7 +142,7 @@ func (k Console) ResizePool(pool string, nodes int) error {
 func (k Console) CreatePool(pool, machineType string, nodes int) error {
 	cluster, name, _ := strings.Cut(pool, "/")
 	return k.onCluster(cluster, func(w *Service, c *Cluster) error {
-		_, err := w.agents.add(c, document.Object{"name": name, "initialNodeCount": float64(nodes),
+		_, err := w.nodePools.add(c, document.Object{"name": name, "initialNodeCount": float64(nodes),
 			"config": document.Object{"machineType": machineType}})
 		return err
 	})
@@ -151,7 +151,7 @@ func (k Console) CreatePool(pool, machineType string, nodes int) error {
 // DeletePool deletes a node pool.
 func (k Console) DeletePool(pool string) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		_, err := w.agents.remove(c, p)
+		_, err := w.nodePools.remove(c, p)
 		return err
 	})
 }
@@ -159,14 +159,14 @@ func (k Console) DeletePool(pool string) error {
 // Autoscale lets GKE's autoscaler bring a node pool that it scales to a number of nodes. It resizes the groups, without an operation.
 func (k Console) Autoscale(pool string, nodes int) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		least, most := p.bounds()
+		minNodes, maxNodes := p.bounds()
 		switch {
 		case !p.autoscaled():
 			return fmt.Errorf("node pool %s is not scaled by the autoscaler", p.Name)
 		case p.Op != "":
 			return fmt.Errorf("the autoscaler leaves node pool %s alone while an operation runs", p.Name)
-		case nodes < least || nodes > most:
-			return fmt.Errorf("node pool %s may have %d to %d nodes, not %d", p.Name, least, most, nodes)
+		case nodes < minNodes || nodes > maxNodes:
+			return fmt.Errorf("node pool %s may have %d to %d nodes, not %d", p.Name, minNodes, maxNodes, nodes)
 		}
 		for i, g := range p.Groups {
 			share := nodes / len(p.Groups)
@@ -179,8 +179,8 @@ func (k Console) Autoscale(pool string, nodes int) error {
 	})
 }
 
-// bounds are how many nodes the autoscaler may give a node pool.
-func (p *Pool) bounds() (least, most int) {
+// bounds returns the minimum and maximum number of nodes for the autoscaler.
+func (p *Pool) bounds() (minNodes, maxNodes int) {
 	a := document.Under(p.Doc, "autoscaling")
 	if total := number(a, "totalMaxNodeCount"); total > 0 {
 		return number(a, "totalMinNodeCount"), total

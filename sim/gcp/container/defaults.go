@@ -91,13 +91,13 @@ func drop(d document.Object, path string) {
 func (c *Cluster) addresses() {
 	document.Place(c.Doc, "ipAllocationPolicy.useIpAliases", true)
 	for name, block := range map[string]string{"cluster": podBlock, "services": serviceBlock} {
-		given := document.Text(c.Doc, "ipAllocationPolicy."+name+"Ipv4CidrBlock")
-		if given == "" || given[0] == '/' {
-			given = block
+		requested := document.Text(c.Doc, "ipAllocationPolicy."+name+"Ipv4CidrBlock")
+		if requested == "" || requested[0] == '/' {
+			requested = block
 		}
-		document.Preset(c.Doc, name+"Ipv4Cidr", given)
+		document.Preset(c.Doc, name+"Ipv4Cidr", requested)
 		for _, member := range []string{"Ipv4Cidr", "Ipv4CidrBlock"} {
-			document.Place(c.Doc, "ipAllocationPolicy."+name+member, given)
+			document.Place(c.Doc, "ipAllocationPolicy."+name+member, requested)
 		}
 	}
 }

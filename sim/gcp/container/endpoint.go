@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// authorityLife is how long the CA of a cluster is valid.
+// authorityLife is the validity of a cluster's CA certificate.
 const authorityLife = 30 * 365 * 24 * time.Hour
 
 // addressOf returns the address of a new cluster's control plane, one of those that are reserved for documentation.

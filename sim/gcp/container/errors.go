@@ -50,6 +50,7 @@ func alreadyExists(path string) error {
 }
 
 // stale refuses an update whose etag is not that of what exists.
-func stale(given, current string) error {
-	return refuse(http.StatusConflict, "ABORTED", "aborted", "The etag %q of the request does not match the current etag %q.", given, current)
+func stale(requested, current string) error {
+	return refuse(http.StatusConflict, "ABORTED", "aborted", "The etag %q of the request does not match the current etag %q.", requested,
+		current)
 }

@@ -4,14 +4,14 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Inspected is what the simulator holds of a cluster.
+// Inspected is the state of a cluster.
 type Inspected struct {
 	Project, Location, Name, Status, Version, Endpoint string
 	Busy                                               bool
 	Pools                                              []InspectedPool
 }
 
-// InspectedPool is what the simulator holds of a node pool.
+// InspectedPool is the state of a node pool.
 type InspectedPool struct {
 	Name, Status, Version, Wanted, MachineType, ImageType string
 	Conditions                                            []Condition
@@ -33,13 +33,13 @@ type InspectedGroup struct {
 	Green      bool
 }
 
-// InspectedMachine is what the simulator holds of a machine of a node pool.
+// InspectedMachine is the state of a machine of a node pool.
 type InspectedMachine struct {
 	// Name is that of the machine and its node, UID that by which the MachineHost knows it.
 	Name, UID, Zone, Version, Group string
 	Ready, Running, Deleting        bool
-	// Stale is true for a machine that the node pool replaces, Alike for one that is what the node pool would create now, as after a change
-	// that was taken back before it was replaced. Leaving is true while GKE drains it.
+	// Stale is true for a machine that the node pool replaces. Alike is true for one that equals a new machine, as after a change that was
+	// reverted before the machine was replaced. Leaving is true while GKE drains it.
 	Stale, Alike, Leaving bool
 }
 

@@ -13,20 +13,20 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// The times that things take in life.
+// Durations in the real cloud.
 const (
-	// lifeCreate is what a control plane takes to be created, lifePlane to be upgraded, lifeChange to be changed.
+	// lifeCreate is the time to create a control plane, lifePlane to upgrade it, lifeChange to change it.
 	lifeCreate = 4 * time.Minute
 	lifePlane  = 5 * time.Minute
 	lifeChange = 10 * time.Second
-	// lifeGiveUp is for how long GKE waits for machines of a node pool.
+	// lifeGiveUp is the time after which GKE gives up waiting for machines of a node pool.
 	lifeGiveUp = 35 * time.Minute
 )
 
-// drain is how GKE drains nodes: for an hour it respects the budgets of their pods.
+// drain is GKE's drain of nodes: for an hour it respects the disruption budgets.
 var drain = managed.Drain{Limit: time.Hour, Late: managed.LateForces}
 
-// tickCluster brings a cluster to the present, and returns when it has to be looked at again.
+// tickCluster applies the transitions of a cluster that are due, and returns the time of the next one.
 func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 	op := w.of(c, c.Op)
 	switch {
@@ -86,7 +86,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	p.Leaving.Forget(living(w.groups.machinesOf(c, p)))
 	switch {
 	case p.Ending != nil:
-		w.rolls.wind(c, p)
+		w.rolls.removeSurge(c, p)
 	case p.Roll != nil:
 		w.rolls.on(c, p)
 	case p.Repair != "":

@@ -10,10 +10,10 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// groupSuffix is what the names of instance groups end with.
+// groupSuffix is the suffix of the names of instance groups.
 const groupSuffix = "-grp"
 
-// imageProject is where GKE keeps the images of nodes.
+// imageProject is the project of GKE's node images.
 const imageProject = "gke-node-images"
 
 // groupPath is the path of an instance group of a node pool.
@@ -21,11 +21,11 @@ func groupPath(c *Cluster, g *group) string {
 	return project.Zonal(c.Project, g.Zone, "instanceGroupManagers", g.Name)
 }
 
-// namesLength is how long the names of a cluster and of a node pool can be together in those of groups and templates. Where both are longer
-// than their half, each is cut to it.
+// namesLength is the maximum length of the names of a cluster and of a node pool together in those of groups and templates. If both are
+// longer than half of it, each is cut to half of it.
 const namesLength = 32
 
-// baseName is what the names of a node pool's groups and templates begin with.
+// baseName returns the prefix of the names of a node pool's groups and templates.
 func baseName(c *Cluster, p *Pool) string {
 	ofPool := min(len(p.Name), max(namesLength/2, namesLength-len(c.Name)))
 	ofCluster := min(len(c.Name), namesLength-ofPool)
@@ -80,7 +80,7 @@ func (w *models) template(c *Cluster, p *Pool) (string, error) {
 	return path, nil
 }
 
-// machineOf is what tells the machines apart that a node pool would create now.
+// machineOf identifies the properties in which a new machine of the node pool differs from others.
 func (w *models) machineOf(c *Cluster, p *Pool) string {
 	of := w.properties(c, p)
 	return document.Written([]any{of["machineType"], of["disks"], document.Under(p.Doc, "config.linuxNodeConfig")})

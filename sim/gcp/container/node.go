@@ -3,7 +3,6 @@ package container
 import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/managed"
 )
 
@@ -27,17 +26,17 @@ func (w *models) poolOf(path string) (*Cluster, *Pool) {
 }
 
 // nodeOf returns what a machine learns from GKE, and its version of Kubernetes; nil for a machine of no node pool.
-func (w *models) nodeOf(n compute.Node) (*sim.Managed, string) {
-	c, p := w.poolOf(n.Group)
+func (w *models) nodeOf(group, template, zone string) (*sim.Managed, string) {
+	c, p := w.poolOf(group)
 	if p == nil {
 		return nil, ""
 	}
 	labels := w.labels(p)
-	labels["topology.gke.io/zone"] = n.Zone
+	labels["topology.gke.io/zone"] = zone
 	return &sim.Managed{
 		Cluster: c.Name, Group: p.Name, Server: c.Access.Endpoint, CA: c.Access.CA, Token: c.Access.Token, Operator: operator, Labels: labels,
 		Taints: taints(p),
-	}, "v" + p.Templates[n.Template].Version
+	}, "v" + p.Templates[template].Version
 }
 
 // taints are those that a node registers with.

@@ -17,13 +17,13 @@ const (
 	opDone     = "DONE"
 )
 
-// operationsKept is for how long operations can be read after they have ended.
+// operationsKept is the time for which ended operations can be read.
 const operationsKept = 24 * time.Hour
 
 const (
-	// pendingShare is how many of the operations on node pools do not run at once, as recorded traffic has it; those on clusters do.
+	// pendingShare is the share of the operations on node pools that start pending, as in recorded traffic. Those on clusters run at once.
 	pendingShare = 0.75
-	// lifePending is how long these wait.
+	// lifePending is the time for which these are pending.
 	lifePending = 2 * time.Second
 )
 
@@ -51,7 +51,7 @@ func (w *lifecycle) start(c *Cluster, p *Pool, kind string) *operation {
 	return op
 }
 
-// begin starts an operation beside which no other may run on the cluster.
+// begin starts an operation that excludes all others on the cluster.
 func (w *lifecycle) begin(c *Cluster, p *Pool, kind string) *operation {
 	op := w.start(c, p, kind)
 	c.Op = op.Name
@@ -63,7 +63,7 @@ func (w *lifecycle) begin(c *Cluster, p *Pool, kind string) *operation {
 	return op
 }
 
-// beside starts an operation that has done already what it is for, and beside which others may run.
+// beside starts an operation that has already taken effect, and that others may run in parallel to.
 func (w *lifecycle) beside(c *Cluster, p *Pool, kind string) *operation {
 	op := w.start(c, p, kind)
 	op.Until = w.core.Now.Add(w.core.Life(lifeChange))
@@ -157,7 +157,7 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 	}
 	if p.Roll != nil && p.Roll.Blue == nil {
 		if !w.core.Switches.On(KeepsSurge) {
-			w.rolls.end(p, nil)
+			w.rolls.cancel(p, nil)
 			return
 		}
 		p.Roll = nil
@@ -166,7 +166,7 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 	w.finish(c, p, nil)
 }
 
-// tickOperation ends an operation that others run beside, and forgets old ones.
+// tickOperation ends an operation that does not exclude others, and drops old ones.
 func (w *lifecycle) tickOperation(op *operation) time.Time {
 	switch {
 	case op.Status == opDone:

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-func (w *agents) get(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) get(x *project.Call) (*project.Answer, error) {
 	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (w *agents) get(x *project.Call) (*project.Answer, error) {
 	return project.OK(w.views.pool(c, p)), nil
 }
 
-func (w *agents) list(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) list(x *project.Call) (*project.Answer, error) {
 	c, err := w.find.cluster(x)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (w *agents) list(x *project.Call) (*project.Answer, error) {
 }
 
 // create creates a node pool.
-func (w *agents) create(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) create(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "CreateNodePoolRequest")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (w *agents) create(x *project.Call) (*project.Answer, error) {
 }
 
 // add begins to create a node pool in a cluster at rest.
-func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
+func (w *nodePools) add(c *Cluster, d document.Object) (*operation, error) {
 	p, err := w.make(c, d)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
 }
 
 // make checks a new node pool. It is not kept.
-func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
+func (w *nodePools) make(c *Cluster, d document.Object) (*Pool, error) {
 	name := document.Text(d, "name")
 	if w.rows.pools.Get(poolKey(c.key(), name)) != nil {
 		return nil, alreadyExists(c.path() + "/nodePools/" + name)
@@ -99,7 +99,7 @@ func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
 }
 
 // zones adds groups for the zones of a node pool that have none. They get as many nodes as the pool was given last for a zone.
-func (w *agents) zones(c *Cluster, p *Pool) {
+func (w *nodePools) zones(c *Cluster, p *Pool) {
 	for _, zone := range p.zones() {
 		if !slices.ContainsFunc(p.Groups, func(g *group) bool { return g.Zone == zone }) {
 			size := p.Size
@@ -123,7 +123,7 @@ func checkMachines(d document.Object) string {
 }
 
 // drop deletes a node pool.
-func (w *agents) drop(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) drop(x *project.Call) (*project.Answer, error) {
 	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (w *agents) drop(x *project.Call) (*project.Answer, error) {
 }
 
 // remove begins to delete a node pool of a cluster at rest.
-func (w *agents) remove(c *Cluster, p *Pool) (*operation, error) {
+func (w *nodePools) remove(c *Cluster, p *Pool) (*operation, error) {
 	if err := open(w.core, c); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (w *agents) remove(c *Cluster, p *Pool) (*operation, error) {
 }
 
 // setSize gives each zone of a node pool a number of nodes.
-func (w *agents) setSize(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) setSize(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "SetNodePoolSizeRequest")
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (w *agents) setSize(x *project.Call) (*project.Answer, error) {
 }
 
 // resize begins to give each zone of a node pool a number of nodes.
-func (w *agents) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
+func (w *nodePools) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
 	if err := badRequest(nodeconfig.CheckSize(nodes)); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (w *agents) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
 }
 
 // setAutoscaling replaces the settings of a node pool's autoscaler.
-func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "SetNodePoolAutoscalingRequest")
 	if err != nil {
 		return nil, err
@@ -194,20 +194,20 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := document.Under(body, "autoscaling")
-	if err := badRequest(nodeconfig.CheckAutoscaling(given)); err != nil {
+	requested := document.Under(body, "autoscaling")
+	if err := badRequest(nodeconfig.CheckAutoscaling(requested)); err != nil {
 		return nil, err
 	}
 	if err := openPool(w.core, c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPDATE_CLUSTER")
-	nodeconfig.SetAutoscaling(p.Doc, given)
+	nodeconfig.SetAutoscaling(p.Doc, requested)
 	return w.views.begun(op), nil
 }
 
-// setManagement replaces whether GKE repairs and upgrades nodes by itself. Other operations may run beside it.
-func (w *agents) setManagement(x *project.Call) (*project.Answer, error) {
+// setManagement sets automatic repairs and upgrades of nodes. Other operations may run at the same time.
+func (w *nodePools) setManagement(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "SetNodePoolManagementRequest")
 	if err != nil {
 		return nil, err
@@ -216,14 +216,14 @@ func (w *agents) setManagement(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := document.Under(body, "management")
-	if given == nil {
-		given = document.Object{}
+	requested := document.Under(body, "management")
+	if requested == nil {
+		requested = document.Object{}
 	}
-	if err := badRequest(nodeconfig.CheckManagement(given, c.shared().Channel)); err != nil {
+	if err := badRequest(nodeconfig.CheckManagement(requested, c.shared().Channel)); err != nil {
 		return nil, err
 	}
-	p.Doc["management"] = given
+	p.Doc["management"] = requested
 	w.rows.touchPool(p)
 	return w.views.begun(w.life.beside(c, p, "SET_NODE_POOL_MANAGEMENT")), nil
 }

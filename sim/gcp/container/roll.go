@@ -66,7 +66,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 			continue
 		}
 		if core.Due(p.Until, w.core.Now) && len(p.Leaving) == 0 {
-			w.end(p, w.life.trouble(c, p))
+			w.cancel(p, w.life.trouble(c, p))
 		}
 		return
 	}

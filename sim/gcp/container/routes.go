@@ -40,37 +40,37 @@ func route(method, path, name, may string, run func(*Service, *project.Call) (*p
 }
 
 func clusterRoutes() []project.Route[*Service] {
-	r := func(method, path, name, may string, f func(*masters, *project.Call) (*project.Answer, error)) project.Route[*Service] {
-		return route(method, path, clusterNames+name, may, core.Via(func(w *Service) *masters { return w.masters }, f))
+	r := func(method, path, name, may string, f func(*clusters, *project.Call) (*project.Answer, error)) project.Route[*Service] {
+		return route(method, path, clusterNames+name, may, core.Via(func(w *Service) *clusters { return w.clusters }, f))
 	}
 	return []project.Route[*Service]{
-		r(http.MethodGet, clustersPath, "list", mayList, (*masters).list),
-		r(http.MethodPost, clustersPath, "create", mayCreate, (*masters).create),
-		r(http.MethodGet, clusterPath, "get", mayGet, (*masters).get),
-		r(http.MethodPut, clusterPath, "update", mayUpdate, (*masters).update),
-		r(http.MethodDelete, clusterPath, "delete", mayDelete, (*masters).drop),
-		r(http.MethodPost, clusterPath+":updateMaster", "updateMaster", mayUpdate, (*masters).updateMaster),
-		r(http.MethodPost, clusterPath+":setResourceLabels", "setResourceLabels", mayUpdate, (*masters).setResourceLabels),
+		r(http.MethodGet, clustersPath, "list", mayList, (*clusters).list),
+		r(http.MethodPost, clustersPath, "create", mayCreate, (*clusters).create),
+		r(http.MethodGet, clusterPath, "get", mayGet, (*clusters).get),
+		r(http.MethodPut, clusterPath, "update", mayUpdate, (*clusters).update),
+		r(http.MethodDelete, clusterPath, "delete", mayDelete, (*clusters).drop),
+		r(http.MethodPost, clusterPath+":updateMaster", "updateMaster", mayUpdate, (*clusters).updateMaster),
+		r(http.MethodPost, clusterPath+":setResourceLabels", "setResourceLabels", mayUpdate, (*clusters).setResourceLabels),
 		route(http.MethodGet, locationPath+"/serverConfig", "projects.locations.getServerConfig", mayList, (*Service).serverConfig),
 	}
 }
 
 func poolRoutes() []project.Route[*Service] {
-	r := func(method, path, name, may string, f func(*agents, *project.Call) (*project.Answer, error)) project.Route[*Service] {
-		return route(method, path, poolNames+name, may, core.Via(func(w *Service) *agents { return w.agents }, f))
+	r := func(method, path, name, may string, f func(*nodePools, *project.Call) (*project.Answer, error)) project.Route[*Service] {
+		return route(method, path, poolNames+name, may, core.Via(func(w *Service) *nodePools { return w.nodePools }, f))
 	}
 	return []project.Route[*Service]{
-		r(http.MethodGet, poolsPath, "list", mayGet, (*agents).list),
-		r(http.MethodPost, poolsPath, "create", mayUpdate, (*agents).create),
-		r(http.MethodGet, poolPath, "get", mayGet, (*agents).get),
-		r(http.MethodGet, poolPath+":fetchNodePoolUpgradeInfo", "fetchNodePoolUpgradeInfo", mayGet, (*agents).upgrades),
-		r(http.MethodPut, poolPath, "update", mayUpdate, (*agents).update),
-		r(http.MethodDelete, poolPath, "delete", mayUpdate, (*agents).drop),
-		r(http.MethodPost, poolPath+":setSize", "setSize", mayUpdate, (*agents).setSize),
-		r(http.MethodPost, poolPath+":setAutoscaling", "setAutoscaling", mayUpdate, (*agents).setAutoscaling),
-		r(http.MethodPost, poolPath+":setManagement", "setManagement", mayUpdate, (*agents).setManagement),
-		r(http.MethodPost, poolPath+":rollback", "rollback", mayUpdate, (*agents).rollback),
-		r(http.MethodPost, poolPath+":completeUpgrade", "completeUpgrade", mayUpdate, (*agents).completeUpgrade),
+		r(http.MethodGet, poolsPath, "list", mayGet, (*nodePools).list),
+		r(http.MethodPost, poolsPath, "create", mayUpdate, (*nodePools).create),
+		r(http.MethodGet, poolPath, "get", mayGet, (*nodePools).get),
+		r(http.MethodGet, poolPath+":fetchNodePoolUpgradeInfo", "fetchNodePoolUpgradeInfo", mayGet, (*nodePools).upgrades),
+		r(http.MethodPut, poolPath, "update", mayUpdate, (*nodePools).update),
+		r(http.MethodDelete, poolPath, "delete", mayUpdate, (*nodePools).drop),
+		r(http.MethodPost, poolPath+":setSize", "setSize", mayUpdate, (*nodePools).setSize),
+		r(http.MethodPost, poolPath+":setAutoscaling", "setAutoscaling", mayUpdate, (*nodePools).setAutoscaling),
+		r(http.MethodPost, poolPath+":setManagement", "setManagement", mayUpdate, (*nodePools).setManagement),
+		r(http.MethodPost, poolPath+":rollback", "rollback", mayUpdate, (*nodePools).rollback),
+		r(http.MethodPost, poolPath+":completeUpgrade", "completeUpgrade", mayUpdate, (*nodePools).completeUpgrade),
 	}
 }
 

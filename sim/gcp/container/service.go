@@ -23,23 +23,22 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// bodies are what requests may hold.
-var bodies = shapes.Shapes{Shapes: core.ReadShapes(shapes.Container)}
+var dialect = project.Dialect(badRequest)
 
-// Service is GKE with all that it holds. Its operations run one at a time.
+// Service is GKE with its state. Its operations run one at a time.
 type Service struct {
 	core   *project.Core
 	rows   *rows
 	find   *finder
 	groups groups
 
-	masters *masters
-	agents  *agents
-	life    *lifecycle
-	rolls   *rolls
-	models  *models
-	nodes   *managed.Nodes
-	views   *views
+	clusters  *clusters
+	nodePools *nodePools
+	life      *lifecycle
+	rolls     *rolls
+	models    *models
+	nodes     *managed.Nodes
+	views     *views
 }
 
 // The parts of the service, by what they decide. Each holds the parts that it uses.
@@ -49,16 +48,16 @@ type (
 		core *project.Core
 		rows *rows
 	}
-	// masters are the operations on clusters, agents those on node pools.
-	masters struct {
-		core   *project.Core
-		rows   *rows
-		find   *finder
-		agents *agents
-		life   *lifecycle
-		views  *views
+	// clusters handles the operations on clusters, nodePools those on node pools.
+	clusters struct {
+		core      *project.Core
+		rows      *rows
+		find      *finder
+		nodePools *nodePools
+		life      *lifecycle
+		views     *views
 	}
-	agents struct {
+	nodePools struct {
 		core   *project.Core
 		rows   *rows
 		find   *finder
@@ -75,7 +74,7 @@ type (
 	}
 )
 
-// lifecycle is what goes on over time: operations, and node pools that are brought to their size.
+// lifecycle advances operations over time, and brings node pools to their size.
 type lifecycle struct {
 	core   *project.Core
 	rows   *rows
@@ -95,7 +94,7 @@ type rolls struct {
 	life   *lifecycle
 }
 
-// models are what the machines of node pools are created from, and what they and their nodes learn from GKE.
+// models derives the templates of the node pools' machines, and the settings that the machines and their nodes get from GKE.
 type models struct {
 	core    *project.Core
 	rows    *rows
@@ -115,10 +114,11 @@ func New(base *project.Core, c *compute.Service) *Service {
 	rolls := &rolls{core: base, rows: stored, groups: beneath, nodes: nodes, models: made}
 	rolls.life = &lifecycle{base, stored, beneath, nodes, made, rolls}
 	find, shown := &finder{base, stored}, &views{base, stored, beneath}
-	pools := &agents{base, stored, find, rolls.life, made, rolls, shown}
+	pools := &nodePools{base, stored, find, rolls.life, made, rolls, shown}
 	w := &Service{
-		core: base, rows: stored, find: find, groups: beneath, masters: &masters{base, stored, find, pools, rolls.life, shown}, agents: pools,
-		life: rolls.life, rolls: rolls, models: made, nodes: nodes, views: shown,
+		core: base, rows: stored, find: find, groups: beneath, clusters: &clusters{base, stored, find, pools, rolls.life, shown},
+		nodePools: pools,
+		life:      rolls.life, rolls: rolls, models: made, nodes: nodes, views: shown,
 	}
 	c.NodeOf = w.models.nodeOf
 	return w
@@ -147,13 +147,9 @@ func (w *Service) Tick() time.Time {
 // Idle reports whether there is no cluster, so that nothing can be due.
 func (w *Service) Idle() bool { return w.rows.clusters.Len() == 0 && w.rows.operations.Len() == 0 }
 
-// read decodes the body of a request that must be of the shape.
-func read(x *project.Call, shape string) (document.Object, error) {
-	d, err := bodies.Read(x.Body, shape)
-	if err != nil {
-		return nil, badRequest(err.Error())
-	}
-	return d, nil
+// read decodes the body of a request that must be of a type.
+func read(x *project.Call, typ string) (document.Object, error) {
+	return shapes.Container().Types.Read(x.Body, typ, dialect)
 }
 
 // lost reports whether a location can't be reached.

@@ -95,7 +95,7 @@ func (p *Pool) etag() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// blueGreen is how far a blue-green upgrade is.
+// blueGreen returns the state of a blue-green upgrade.
 func (w *views) blueGreen(c *Cluster, p *Pool) document.Object {
 	d := document.Object{"phase": p.Roll.Blue.Phase, "greenPoolVersion": p.Roll.Version}
 	var blue, green []string
@@ -114,7 +114,7 @@ func (w *views) blueGreen(c *Cluster, p *Pool) document.Object {
 	return d
 }
 
-// podRanges is how many nodes' ranges a cluster's range of pods has.
+// podRanges is the number of nodes whose pod ranges fit into a cluster's range.
 const podRanges = 1024
 
 // utilization is the share of the range of pods that nodes use.
@@ -209,7 +209,7 @@ func (w *views) deprecated(op *operation, d document.Object) {
 	d[which] = shownConditions(w.core, op.Conditions)
 }
 
-// progress is how far an operation is, nil for one that does not tell.
+// progress returns the progress of an operation, nil if it reports none.
 func (o *operation) progress() any {
 	var metrics []any
 	add := func(name string, n int) {

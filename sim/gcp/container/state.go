@@ -21,38 +21,38 @@ const (
 // Cluster is a cluster.
 type Cluster struct {
 	Project, Location, Name string
-	// Doc is what it is, as it was requested and with defaults: without its node pools and what only the service sets.
+	// Doc is the requested description with defaults, without the node pools and the members that only the service sets.
 	Doc        document.Object
 	Status     string
 	Conditions []Condition
 	// Master is the version of its control plane.
 	Master string
-	// Access is how its API server is reached. Only the endpoint and the CA are shown.
+	// Access describes the access to its API server. Only the endpoint and the CA are shown.
 	Access Access
 	ID     string
-	// Address and CA are what a cluster shows that has no API server.
+	// Address and CA are shown by a cluster without an API server.
 	Address string
 	CA      []byte
 	// Hash is in the names of its instance groups and nodes.
 	Hash    string
 	Version int64
 	Created time.Time
-	// Op is the operation that runs and lets no other begin, "" for none; Until is when its own part is done.
+	// Op is the running operation that excludes all others, "" for none; Until is the time at which its own part ends.
 	Op    string
 	Until time.Time
-	// Goal is the version that an upgrade of the control plane leads to.
+	// Goal is the target version of an upgrade of the control plane.
 	Goal string
 }
 
-// Access is how the API server of a cluster is reached, as its owner makes it known.
+// Access describes the access to the API server of a cluster, set by the owner of the server.
 type Access struct {
-	// Endpoint is its URL, CA the certificates by which it is trusted, in PEM, Token the bootstrap token by which nodes are let in.
+	// Endpoint is its URL, CA its certificate authority in PEM, Token the bootstrap token with which nodes join.
 	Endpoint string `json:"endpoint"`
 	CA       []byte `json:"certificateAuthority"`
 	Token    string `json:"token"`
 }
 
-// Condition is why a cluster or a node pool is in its state.
+// Condition is a reason for the state of a cluster or a node pool.
 type Condition struct {
 	Code, Canonical, Message string
 }
@@ -65,14 +65,13 @@ type Pool struct {
 	Doc        document.Object
 	Status     string
 	Conditions []Condition
-	// Current is the version that its nodes have after the last upgrade, Wanted the one that nodes of the current generation have.
+	// Current is the version of its nodes after the last upgrade, Wanted the one of the current generation.
 	Current, Wanted string
-	// Size is the number of nodes that it was given last for each zone. What the groups have since become does not change it.
+	// Size is the last requested number of nodes per zone. Changes of the groups do not affect it.
 	Size int
-	// Generation is that of the nodes that the pool is to have, Last the newest that there was. Revision counts all changes of what nodes
-	// are created with.
+	// Generation is the desired generation of nodes, Last the newest one so far. Revision counts all changes of the settings of new nodes.
 	Generation, Last, Revision int
-	// Number tells the pool from earlier ones of its name: names of groups and templates are never used again.
+	// Number distinguishes the pool from earlier ones of its name: names of groups and templates are never reused.
 	Number int64
 	// Groups are its instance groups, Templates the instance templates that it has had.
 	Groups    []*group
@@ -80,31 +79,30 @@ type Pool struct {
 	Version   int64
 	managed.Work
 	Roll *roll
-	// Ending is set while an upgrade that was cancelled or has failed gives its surge back.
+	// Ending is set while the surge nodes of a cancelled or failed upgrade are removed.
 	Ending *ending
-	// Repair is the name of the node that is being repaired, "" for none; Broken is the ID of the machine that it had, once that is created
-	// anew.
+	// Repair is the name of the node that is being repaired, "" for none; Broken is the ID of its machine, once that is recreated.
 	Repair, Broken string
-	// Former is what the pool was before the upgrade that runs or did not succeed, nil for none: a rollback leads back to it.
+	// Former is the pool's state before the running or failed upgrade, nil for none: a rollback restores it.
 	Former *former
 }
 
 // group is an instance group of a node pool.
 type group struct {
 	Zone, Name string
-	// Want is the size that the operation that runs leads to, nil if it leaves the size alone.
+	// Want is the size to which the running operation leads, nil if it leaves the size alone.
 	Want *int
 	// Green is true for a group of the second set of a blue-green upgrade.
 	Green bool
 }
 
-// made is what the instances of a template are. Machine is what tells their machines apart, beside labels and metadata.
+// made describes the instances of a template. Machine distinguishes their machines, in addition to labels and metadata.
 type made struct {
 	Generation       int
 	Version, Machine string
 }
 
-// former is what a node pool was before an upgrade.
+// former is the state of a node pool before an upgrade.
 type former struct {
 	Doc        document.Object
 	Wanted     string
@@ -113,7 +111,7 @@ type former struct {
 
 // roll is an upgrade of a node pool's nodes.
 type roll struct {
-	// Version is what the nodes get, Surge how many nodes there may be beyond the size, Missing how many may be missing from it.
+	// Version is the target version, Surge the number of nodes allowed beyond the size, Missing the number that may be missing from it.
 	Version        string
 	Surge, Missing int
 	// Blue is set for a blue-green upgrade.
@@ -125,15 +123,15 @@ type roll struct {
 // blueGreen is a blue-green upgrade.
 type blueGreen struct {
 	Phase string
-	// Since is when the phase, or the last batch of machines, began to wait, Deletion when the soak time ends.
+	// Since is the time at which the phase, or the last batch of machines, started to wait, Deletion the end of the soak time.
 	Since, Deletion time.Time
-	// Complete is true once the user has asked to end the soak time.
+	// Complete is true once the user has requested the end of the soak time.
 	Complete bool
 }
 
-// ending is how an upgrade ends that does not replace all nodes.
+// ending is the end of an upgrade that does not replace all nodes.
 type ending struct {
-	// Conditions are why it failed, nil for one that was cancelled.
+	// Conditions are the reasons of the failure, nil for a cancelled upgrade.
 	Conditions []Condition
 }
 
@@ -143,9 +141,9 @@ type operation struct {
 	// Cluster is the key of the cluster, Pool the name of the node pool or "".
 	Cluster, Pool string
 	Status        string
-	// Begins is until when it is pending.
+	// Begins is the end of its pending time.
 	Start, Begins, End time.Time
-	// Conditions are why it failed, Code is the canonical code as a number.
+	// Conditions are the reasons of the failure, Code is the canonical code as a number.
 	Conditions []Condition
 	Code       int
 	// From and To are the versions of an upgrade of nodes to another one, Automatic is true for one that GKE began by itself.
@@ -153,7 +151,7 @@ type operation struct {
 	Automatic bool
 	// Done and Total are the nodes that an upgrade has replaced and those that it replaces.
 	Done, Total int
-	// Until is when an operation ends that other operations run beside; the zero time for those that have the cluster to themselves.
+	// Until is the end of an operation that does not exclude others; zero for exclusive ones.
 	Until time.Time
 }
 
@@ -165,13 +163,7 @@ type rows struct {
 }
 
 // poolsOf returns the node pools of a cluster by name.
-func (r *rows) poolsOf(c *Cluster) []*Pool {
-	var out []*Pool
-	for _, p := range r.pools.Under(c.key() + "/nodePools/") {
-		out = append(out, p)
-	}
-	return out
-}
+func (r *rows) poolsOf(c *Cluster) []*Pool { return r.pools.List(c.key() + "/nodePools/") }
 
 func (r *rows) touchCluster(c *Cluster) {
 	c.Version++

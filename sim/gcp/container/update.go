@@ -12,7 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/managed"
 )
 
-// change is what an update makes of a node pool.
+// change is the result of an update of a node pool.
 type change struct {
 	doc     document.Object
 	version string
@@ -21,7 +21,7 @@ type change struct {
 }
 
 // update changes a node pool.
-func (w *agents) update(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) update(x *project.Call) (*project.Answer, error) {
 	body, err := read(x, "UpdateNodePoolRequest")
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func (w *agents) update(x *project.Call) (*project.Answer, error) {
 }
 
 // renew begins what an update of a node pool takes.
-func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, error) {
-	if given := document.Text(body, "etag"); given != "" && given != p.etag() {
-		return nil, stale(given, p.etag())
+func (w *nodePools) renew(c *Cluster, p *Pool, body document.Object) (*operation, error) {
+	if requested := document.Text(body, "etag"); requested != "" && requested != p.etag() {
+		return nil, stale(requested, p.etag())
 	}
 	next, err := w.changed(c, p, body)
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 
 // openFor refuses an update while an operation runs, and beside a blue-green upgrade that was paused, unless it is the one that resumes it:
 // for the version that the pool is to have already.
-func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
+func (w *nodePools) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
 	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
 		return open(w.core, c)
 	}
@@ -77,7 +77,7 @@ func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object)
 }
 
 // regenerate begins a generation of nodes, and remembers what the pool was before the first that is not complete.
-func (w *agents) regenerate(p *Pool, next change) {
+func (w *nodePools) regenerate(p *Pool, next change) {
 	if p.Former == nil {
 		p.Former = &former{Doc: p.Doc, Wanted: p.Wanted, Generation: p.Generation}
 	}
@@ -86,7 +86,7 @@ func (w *agents) regenerate(p *Pool, next change) {
 }
 
 // changed checks an update.
-func (w *agents) changed(c *Cluster, p *Pool, body document.Object) (change, error) {
+func (w *nodePools) changed(c *Cluster, p *Pool, body document.Object) (change, error) {
 	_, versioned := body["nodeVersion"]
 	_, moved := body["locations"]
 	if nodeconfig.Empty(body) {
@@ -118,7 +118,7 @@ func (w *agents) changed(c *Cluster, p *Pool, body document.Object) (change, err
 }
 
 // move adds groups for new zones, and empties those of zones that the node pool leaves.
-func (w *agents) move(c *Cluster, p *Pool) {
+func (w *nodePools) move(c *Cluster, p *Pool) {
 	w.zones(c, p)
 	none := 0
 	for _, g := range p.Groups {
@@ -129,7 +129,7 @@ func (w *agents) move(c *Cluster, p *Pool) {
 }
 
 // rollback leads a node pool back to what it was before an upgrade that was cancelled, has failed, or is blue-green and still runs.
-func (w *agents) rollback(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) rollback(x *project.Call) (*project.Answer, error) {
 	if _, err := read(x, "RollbackNodePoolUpgradeRequest"); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (w *agents) rollback(x *project.Call) (*project.Answer, error) {
 }
 
 // completeUpgrade ends the soak time of a blue-green upgrade.
-func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) completeUpgrade(x *project.Call) (*project.Answer, error) {
 	if _, err := read(x, "CompleteNodePoolUpgradeRequest"); err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
 }
 
 // upgrades returns the upgrades of a node pool to other versions, the newest first, with who began each: the operations do not tell.
-func (w *agents) upgrades(x *project.Call) (*project.Answer, error) {
+func (w *nodePools) upgrades(x *project.Call) (*project.Answer, error) {
 	c, p, err := w.find.pool(x)
 	if err != nil {
 		return nil, err

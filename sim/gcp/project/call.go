@@ -18,7 +18,7 @@ type Call struct {
 	User string
 }
 
-// Answer is what an operation replies.
+// Answer is the reply of an operation.
 type Answer struct {
 	Status int
 	Body   any
@@ -64,8 +64,8 @@ func Matches(pattern, path string) (map[string]string, bool) {
 			continue
 		}
 		name, verb, _ := strings.Cut(name, "}")
-		value, asked := cutVerb(have[i])
-		if value == "" || verb != asked || name == "version" && !slices.Contains(Versions, value) {
+		value, requested := cutVerb(have[i])
+		if value == "" || verb != requested || name == "version" && !slices.Contains(Versions, value) {
 			return nil, false
 		}
 		vars[name] = value

@@ -7,17 +7,17 @@ import (
 	"github.com/muster-project/muster/sim/core"
 )
 
-// Core is what the services share: the clock, the numbering, and the operations. Operations of the API run one at a time.
+// Core is shared by the services: the clock, the numbering, and the operations. Operations of the API run one at a time.
 type Core struct {
 	*core.State
-	// Operations holds what was begun, Requests which operation a request ID began.
+	// Operations holds the started operations, Requests the operation that each request ID started.
 	Operations *core.Table[Operation]
 	Requests   *core.Table[Begun]
-	// Outages are the scopes that can't be reached, such as zones/us-central1-a.
+	// Outages are the unreachable scopes, such as zones/us-central1-a.
 	Outages *core.Table[Outage]
 }
 
-// Outage is a scope that can't be reached.
+// Outage is an unreachable scope.
 type Outage struct{ Scope string }
 
 // NewCore returns an empty core.

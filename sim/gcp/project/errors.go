@@ -10,9 +10,9 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// Error is what Google answers instead of what was requested.
+// Error is an error reply of Google.
 type Error struct {
-	// Status is the HTTP status, Reason the word that clients of Compute Engine tell errors by, such as notFound.
+	// Status is the HTTP status, Reason the code by which clients of Compute Engine distinguish errors, such as notFound.
 	Status  int
 	Reason  string
 	Message string

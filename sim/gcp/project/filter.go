@@ -73,7 +73,7 @@ func (f *filter) either() (test, error) {
 	return first, nil
 }
 
-// all reads terms joined with AND or by standing beside each other.
+// all parses terms that are joined with AND or by juxtaposition.
 func (f *filter) all() (test, error) {
 	first, err := f.term()
 	if err != nil {

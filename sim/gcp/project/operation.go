@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// lifeStart and lifeRun are how long an operation waits and runs where nothing else is said.
+	// lifeStart and lifeRun are the default times for which an operation is pending and running.
 	lifeStart = 500 * time.Millisecond
 	lifeRun   = 2 * time.Second
-	// pendingShare is how many operations of one do not run at once.
+	// pendingShare is the share of operations that start pending.
 	pendingShare = 0.25
-	// operationsKept is how long an operation that ended can be read, requestsKept how long a request ID is remembered.
+	// operationsKept is the time for which an ended operation can be read, requestsKept that for which a request ID is recognized.
 	operationsKept = 2 * time.Hour
 	requestsKept   = time.Hour
-	// openWait is how soon an operation whose end is not known is looked at again.
+	// openWait is the interval at which an operation with an unknown end is checked.
 	openWait = time.Second
 )
 
-// Operation is something that takes time. Its status is a function of the clock.
+// Operation is a long-running operation. Its status is a function of the clock.
 type Operation struct {
 	Name string
 	ID   uint64
@@ -36,17 +36,17 @@ type Operation struct {
 	Target   string
 	TargetID uint64
 	User     string
-	// RequestID is what the client named the request, "" for nothing.
+	// RequestID is the request ID that the client sent, "" for none.
 	RequestID              string
 	Inserted, Started, End time.Time
-	// Failures are why it failed, Code the HTTP status that goes with them.
+	// Failures are the reasons of the failure, Code the corresponding HTTP status.
 	Failures []Failure
 	Code     int
-	// Open is true while the operation goes on for a time that is not known yet.
+	// Open is true while the end of the operation is not known.
 	Open bool
 }
 
-// Begun is which operation a request began.
+// Begun is the operation that a request started.
 type Begun struct {
 	Operation string
 	Method    string

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// largestPage is the largest page of a list, and its size where nothing is asked for.
+// largestPage is the largest page of a list, and the default size.
 const largestPage = 500
 
 // Named is an item of a list with the name that it is ordered by.
@@ -37,11 +37,11 @@ func (w *Core) Page(x *Call, all []Named) (page []Named, next string, err error)
 // pageSize returns how many items a page may hold, at most limit of them unless that is zero.
 func pageSize(x *Call, limit int) (int, error) {
 	size := largestPage
-	if asked := x.Query.Get("maxResults"); asked != "" {
-		n, err := strconv.Atoi(asked)
+	if requested := x.Query.Get("maxResults"); requested != "" {
+		n, err := strconv.Atoi(requested)
 		if err != nil || n < 0 || n > largestPage {
 			return 0, Refuse(http.StatusBadRequest, "invalid",
-				"Invalid value for field 'maxResults': '%s'. Values must be within the following range: [0, 500]", asked)
+				"Invalid value for field 'maxResults': '%s'. Values must be within the following range: [0, 500]", requested)
 		}
 		if n > 0 {
 			size = n

@@ -1,18 +1,25 @@
-// Package shapes holds what requests to GKE and to Compute Engine may hold, taken from their published discovery documents, and checks
-// requests against it.
+// Package shapes holds what GKE and Compute Engine publish of the operations that the simulator serves, taken from their discovery
+// documents.
 package shapes
 
-import _ "embed" // for the shapes
+import (
+	_ "embed" // for the services
 
-// Container is a JSON object: the members of each type by name, and what each is. A scalar is "string", "bool", "int", "int64", "number" or
-// "any", an enumeration "=" with its values between bars, a list "[]" and a map "{}" before what they are of; "!" is before what only the
-// service sets, "?" before a scalar that is also written where it is zero.
-//
-//go:generate go run ./gen
-//go:embed container.json
-var Container []byte
+	"github.com/muster-project/muster/sim/core/shapes"
+)
 
-// Compute is the same for Compute Engine.
-//
-//go:embed compute.json
-var Compute []byte
+var (
+	//go:embed container.json
+	container []byte
+	//go:embed compute.json
+	compute []byte
+	//go:embed computebeta.json
+	computeBeta []byte
+)
+
+// The services of Google. ComputeBeta has the operations of Compute Engine's beta without the types of their bodies.
+var (
+	Container   = shapes.Embedded(container)
+	Compute     = shapes.Embedded(compute)
+	ComputeBeta = shapes.Embedded(computeBeta)
+)

@@ -34,7 +34,7 @@ const (
 // DialFunc opens a network connection, as net.Dialer.DialContext does.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Access is where an API server is, how it is trusted, and as whom the machine authenticates.
+// Access describes the access to an API server: its address, its authority, and the machine's credentials.
 type Access struct {
 	// Server is a URL such as https://127.0.0.1:6443.
 	Server string
@@ -113,7 +113,7 @@ func (c *Client) Close() {
 }
 
 func (a Access) tlsConfig() (*tls.Config, error) {
-	// Insecure is how kubeadm's discovery looks at a server that it cannot know yet; the token's signature vouches for what it reads.
+	// Insecure is used by kubeadm's discovery for a server that it cannot verify yet. The token's signature authenticates the result.
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.Insecure}
 	if len(a.CA) > 0 {
 		config.RootCAs = x509.NewCertPool()

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Backoff says how long to wait between tries: doubling from First to Most.
+// Backoff computes the wait between attempts. It doubles from Min to Max.
 type Backoff struct {
-	First, Most time.Duration
-	next        time.Duration
+	Min, Max time.Duration
+	next     time.Duration
 }
 
 // Wait waits for the next span and doubles it. It is false when ctx ended first.
 func (b *Backoff) Wait(ctx context.Context) bool {
 	if b.next == 0 {
-		b.next = b.First
+		b.next = b.Min
 	}
 	d := b.next
-	b.next = min(2*d, b.Most)
+	b.next = min(2*d, b.Max)
 	return Wait(ctx, d)
 }
 
-// Reset starts from First again, after a success.
+// Reset starts from Min again, after a success.
 func (b *Backoff) Reset() { b.next = 0 }
 
 // Wait waits for d. It is false when ctx ended first.

@@ -23,7 +23,7 @@ const maxUnpacked = 4 << 20
 type File struct {
 	// Path is absolute in the machine.
 	Path string
-	// Content is what the file holds; for an Append entry, what is added at its end.
+	// Content is the content of the file; for an Append entry, the text to append.
 	Content []byte
 	// Permissions are octal digits such as 0640, Owner is user:group; as written, with cloud-init's defaults.
 	Permissions, Owner string
@@ -31,7 +31,7 @@ type File struct {
 	Append bool
 }
 
-// Config is what a machine does at its first boot.
+// Config holds the actions of a machine's first boot.
 type Config struct {
 	// Files in the order of writing.
 	Files []File
@@ -43,7 +43,7 @@ type Config struct {
 	Documents map[string][][]byte
 	// Hostname replaces the one of the metadata service when the user data sets it.
 	Hostname string
-	// Notes say what else was asked for and is not carried out, Warnings what was wrong but did not stop the boot.
+	// Notes list the unsupported requests, Warnings the errors that did not stop the boot.
 	Notes, Warnings []string
 }
 
@@ -206,7 +206,7 @@ var headers = []struct{ prefix, kind string }{
 	{"#!", "shellscript"},
 }
 
-// ownTypes are MIME types that say themselves what a part is; others are told by their first line.
+// ownTypes are MIME types that determine the kind of a part; for others the first line does.
 var ownTypes = map[string]string{
 	"text/cloud-config":   "cloud-config",
 	"text/x-shellscript":  "shellscript",
@@ -215,7 +215,7 @@ var ownTypes = map[string]string{
 	"text/x-include-url":  "include",
 }
 
-// kindOf tells what a part is; empty when cloud-init would not know either.
+// kindOf returns the kind of a part; empty if cloud-init would not know it either.
 func kindOf(body []byte, mediaType string) string {
 	line := strings.ToLower(firstLine(body))
 	i := slices.IndexFunc(headers, func(h struct{ prefix, kind string }) bool { return strings.HasPrefix(line, h.prefix) })

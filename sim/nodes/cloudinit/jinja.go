@@ -13,11 +13,11 @@ import (
 // written as an underscore.
 type Metadata map[string]any
 
-// Instance is what a template may ask of a machine.
+// Instance holds the variables of a machine that templates can use.
 type Instance struct {
 	ID, Type, Hostname, Address string
 	Cloud, Region, Zone         string
-	// FaultDomain of a machine on Azure.
+	// FaultDomain of a machine on Azure or Oracle Cloud.
 	FaultDomain string
 	// Arch as uname prints it: x86_64, aarch64.
 	Arch string
@@ -39,6 +39,9 @@ func (i Instance) Metadata() Metadata {
 		i.onAzure(v1, meta)
 	case "gcp":
 		i.onGoogle(v1, meta)
+	case "oci":
+		v1["cloud_name"], v1["cloud_id"] = platform(i.Cloud), platform(i.Cloud)
+		return Metadata{"v1": v1, "ds": i.onOracle()}
 	}
 	return Metadata{"v1": v1, "ds": map[string]any{"meta_data": meta}}
 }
@@ -65,6 +68,12 @@ func (i Instance) onGoogle(v1, meta map[string]any) {
 	meta["availability_zone"] = i.Zone
 }
 
+// onOracle returns what cloud-init finds there: the answer of the metadata service as it is.
+func (i Instance) onOracle() map[string]any {
+	return map[string]any{"id": i.ID, "displayName": i.Hostname, "hostname": i.Hostname, "shape": i.Type, "canonicalRegionName": i.Region,
+		"availabilityDomain": i.Zone, "faultDomain": i.FaultDomain, "state": "Running"}
+}
+
 // platform is cloud-init's name of the metadata service, which is not always the cloud's.
 func platform(cloud string) string {
 	if name, other := platforms[cloud]; other {
@@ -74,7 +83,7 @@ func platform(cloud string) string {
 }
 
 // platforms are the clouds whose metadata services have names of their own.
-var platforms = map[string]string{"aws": "ec2", "gcp": "gce"}
+var platforms = map[string]string{"aws": "ec2", "gcp": "gce", "oci": "oracle"}
 
 // jinjaHeader is the first line that makes cloud-init render a part. cloud-init looks for the words with exactly these blanks.
 var jinjaHeader = regexp.MustCompile(`(?i)^\s*## template: (\S+)[^\n]*\n`)
@@ -99,7 +108,7 @@ func (c *Config) render(body []byte, data Metadata) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// missingPrefix is what cloud-init writes instead of a variable that it does not know.
+// missingPrefix is the prefix that cloud-init writes in place of an unknown variable.
 const missingPrefix = "CI_MISSING_JINJA_VAR/"
 
 // fill replaces expressions, drops comments and keeps raw blocks. Statements other than raw are refused rather than guessed.
@@ -259,10 +268,10 @@ func follow(tree map[string]any, path []string) (string, bool) {
 
 // clip keeps an error from quoting more than a name's worth of user data.
 func clip(s string) string {
-	const most = 40
+	const limit = 40
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "?")
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "..."
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit], "") + "..."
 	}
 	return s
 }

@@ -32,16 +32,16 @@ type File struct {
 	Content []byte
 }
 
-// Config is what a machine does at its first boot.
+// Config holds the actions of a machine's first boot.
 type Config struct {
 	Files []File
-	// Commands are what the services start, in their order.
+	// Commands are the commands of the services, in their order.
 	Commands []string
 	// Hostname that the machine is given as a file; empty where none is.
 	Hostname string
 }
 
-// Is tells whether user data is for Ignition.
+// Is reports whether user data is for Ignition.
 func Is(userData []byte) bool {
 	var d document
 	return bytes.HasPrefix(bytes.TrimSpace(userData), []byte("{")) && json.Unmarshal(userData, &d) == nil && d.Ignition.Version != ""
@@ -156,7 +156,7 @@ func (c *Config) take(d *document, fetch Fetch) error {
 	return nil
 }
 
-// content is what the source holds, unpacked and verified.
+// content returns the content of the source, unpacked and verified.
 func (r resource) content(fetch Fetch) ([]byte, error) {
 	b, err := r.raw(fetch)
 	if err != nil {

@@ -56,7 +56,7 @@ func last(s []string) string {
 	return s[len(s)-1]
 }
 
-// Join is what the flags of `kubeadm join HOST:PORT --token ...` say; read reads a file of the machine for --config.
+// Join parses the flags of `kubeadm join HOST:PORT --token ...`; read reads a file of the machine for --config.
 func (c *Command) Join(read func(path string) ([]byte, bool)) (*Join, error) {
 	if c.Verb != "join" {
 		return nil, fmt.Errorf("kubeadm %s: a simulated machine can only join as a worker", c.Verb)

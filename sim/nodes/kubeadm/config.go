@@ -20,7 +20,7 @@ const (
 	defaultCallTimeout = time.Minute
 )
 
-// Join is what a worker needs of a join configuration, of any version.
+// Join holds the settings of a join configuration, of any version, that a worker needs.
 type Join struct {
 	// NodeName is empty where the hostname is to be used.
 	NodeName, CRISocket string
@@ -179,7 +179,7 @@ func (j *Join) validate() error {
 	return nil
 }
 
-// validToken tells whether a bootstrap token has kubeadm's form.
+// validToken reports whether a bootstrap token has kubeadm's form.
 func validToken(t string) bool {
 	id, secret := SplitToken(t)
 	return len(id) == 6 && len(secret) == 16 && strings.Trim(id+secret, "abcdefghijklmnopqrstuvwxyz0123456789") == ""

@@ -16,15 +16,15 @@ import (
 	"github.com/muster-project/muster/sim/nodes/apiclient"
 )
 
-// callTimeout bounds one request; retryFirst and retryMost the wait between tries (kubeadm's is always five seconds; the first tries
+// callTimeout bounds one request; minRetry and maxRetry the wait between tries (kubeadm's is always five seconds; the first tries
 // come sooner here, so that a machine of a fast world does not lose what its speed gained).
 const (
 	callTimeout = 10 * time.Second
-	retryFirst  = 500 * time.Millisecond
-	retryMost   = 5 * time.Second
+	minRetry    = 500 * time.Millisecond
+	maxRetry    = 5 * time.Second
 )
 
-// Host is what a join needs of the machine that it runs on.
+// Host gives a join access to the machine that it runs on.
 type Host struct {
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
@@ -153,7 +153,7 @@ func byFile(ctx context.Context, j *Join, m Host) (apiclient.Access, error) {
 	err = retry(ctx, m, "discovery", func(ctx context.Context) error {
 		_, err := c.Core.ConfigMaps(metav1.NamespacePublic).Get(ctx, bootstrapapi.ConfigMapClusterInfo, metav1.GetOptions{})
 		if apierrors.IsForbidden(err) {
-			return nil // The server's certificate was verified, and that is what this request is for.
+			return nil // The request only serves to verify the server's certificate.
 		}
 		return err
 	})
@@ -195,18 +195,18 @@ func authenticate(a *apiclient.Access, c *clientcmdapi.Config, m Host) error {
 	return nil
 }
 
-// finalError is what trying again cannot put right.
+// finalError is an error that no retry can resolve.
 type finalError struct{ error }
 
-// Unwrap gives what went wrong.
+// Unwrap returns the underlying error.
 func (f finalError) Unwrap() error { return f.error }
 
 func final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
 
-// retry calls do until it works, fails for good or ctx ends, and prints each new error once. The last error is given back.
+// retry calls do until it succeeds, returns a finalError or ctx ends, and prints each new error once. It returns the last error.
 func retry(ctx context.Context, m Host, stage string, do func(context.Context) error) error {
-	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
-	said := ""
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
+	printed := ""
 	for {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		err := do(call)
@@ -214,8 +214,8 @@ func retry(ctx context.Context, m Host, stage string, do func(context.Context) e
 		if err == nil || errors.As(err, new(finalError)) {
 			return err
 		}
-		if s := err.Error(); s != said && ctx.Err() == nil {
-			said = s
+		if s := err.Error(); s != printed && ctx.Err() == nil {
+			printed = s
 			m.Print("[%s] Retrying due to error: %v", stage, err)
 		}
 		if !b.Wait(ctx) {

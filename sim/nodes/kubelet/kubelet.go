@@ -1,9 +1,9 @@
-// Package kubelet is what of a kubelet other components can see: it registers a Node, renews its lease, reports its status and runs the
-// pods that are bound to it, with the node's own credentials.
+// Package kubelet simulates the visible behavior of a kubelet: it registers a Node, renews its lease, reports its status and runs the pods
+// that are bound to it, with the node's own credentials.
 //
-// The cloud's controller manager is played too, at registration: the Node comes with provider ID, zone, region and instance type at
-// once and never carries the taint that waits for them. Containers are not run; they start, are ready and go on until they are asked
-// to stop, also those of a Job.
+// The cloud's controller manager is simulated as well, at registration: the Node has its provider ID, zone, region and instance type at
+// once and never carries the taint that waits for them. Containers are not run; they start, become ready and run until they are deleted,
+// also those of a Job.
 package kubelet
 
 import (
@@ -21,9 +21,9 @@ const (
 	renewInterval  = leaseDuration / 4
 	statusInterval = 5 * time.Minute
 	callTimeout    = 10 * time.Second
-	retryFirst     = 200 * time.Millisecond
-	// retryMost is the kubelet's longest wait between tries of a registration and of a lease.
-	retryMost = 7 * time.Second
+	minRetry       = 200 * time.Millisecond
+	// maxRetry is the kubelet's longest wait between tries of a registration and of a lease.
+	maxRetry = 7 * time.Second
 )
 
 // Life spans: how long things take on a real machine. They are given to Options.Life.
@@ -32,21 +32,21 @@ const (
 	startDelay = 3 * time.Second
 )
 
-// Options are what a kubelet needs of its machine.
+// Options gives a kubelet access to its machine.
 type Options struct {
-	// Access is how it reaches the API server: with the certificate of its node.
+	// Access is the access to the API server, with the certificate of the node.
 	Access apiclient.Access
 	// Dial opens connections; nil means the network.
 	Dial apiclient.DialFunc
-	// Node is how it registers.
+	// Node is the registration of the node.
 	Node Registration
-	// Life turns a span of a real machine's life into one of this world.
+	// Life converts a duration of a real machine to one of the simulation.
 	Life func(time.Duration) time.Duration
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
-	// Registered is called when the Node is there; existed is true if it was there before. Nil is not called.
+	// Registered is called when the Node exists; existed is true if it existed before. It may be nil.
 	Registered func(existed bool)
-	// Ready is told whether the node is Ready, as far as its kubelet knows; nil is not called.
+	// Ready is called with the readiness of the node as its kubelet knows it. It may be nil.
 	Ready func(bool)
 }
 
@@ -88,18 +88,18 @@ func call(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // once prints an error when it differs from the one before, so that a console does not fill up with one outage.
-type once struct{ said string }
+type once struct{ last string }
 
 func (o *once) print(k *kubelet, format string, err error) {
 	s := ""
 	if err != nil {
 		s = fmt.Sprintf(format, err)
 	}
-	if s != "" && s != o.said {
+	if s != "" && s != o.last {
 		k.Print("%s", s)
 	}
-	if s == "" && o.said != "" {
+	if s == "" && o.last != "" {
 		k.Print("connection to the API server is back")
 	}
-	o.said = s
+	o.last = s
 }

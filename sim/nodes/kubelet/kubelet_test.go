@@ -17,9 +17,9 @@ func tenfold(d time.Duration) time.Duration { return d / 10 }
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	terminating := func(grace int64, phase corev1.PodPhase, asked time.Time) *corev1.Pod {
+	terminating := func(grace int64, phase corev1.PodPhase, requested time.Time) *corev1.Pod {
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(asked.Add(time.Duration(grace) * time.Second))),
+			ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(requested.Add(time.Duration(grace) * time.Second))),
 				DeletionGracePeriodSeconds: ptr.To(grace)},
 			Status: corev1.PodStatus{Phase: phase},
 		}

@@ -21,14 +21,14 @@ type lease struct {
 }
 
 func (l *lease) run(ctx context.Context) {
-	var said once
-	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
+	var printed once
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
 	for {
 		err := l.renew(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		said.print(l.kubelet, "Failed to update lease, will retry: %v", err)
+		printed.print(l.kubelet, "Failed to update lease, will retry: %v", err)
 		if err != nil {
 			l.held = nil
 			if !b.Wait(ctx) {

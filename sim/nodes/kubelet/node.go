@@ -26,7 +26,7 @@ type Registration struct {
 	MemoryMiB     int
 	MaxPods       int
 	CRISocket     string
-	// Labels and Taints beside those that every node has.
+	// Labels and Taints in addition to those that every node has.
 	Labels map[string]string
 	Taints []corev1.Taint
 }
@@ -116,7 +116,7 @@ func (r *Registration) labels() map[string]string {
 		all[k] = v
 	}
 	for k, v := range all {
-		if _, asked := r.Labels[k]; v == "" && !asked {
+		if _, requested := r.Labels[k]; v == "" && !requested {
 			delete(all, k) // The cloud did not say; a label without a value would claim that it did.
 		}
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// watchFor is how long one watch lasts before a new one is begun, as client-go's reflectors do.
+	// watchFor is the duration of a watch before a new one is started, as in client-go's reflectors.
 	watchFor = 7 * time.Minute
-	// maxGrace bounds a pod's grace period before it is sped up; the longest that is seen in life are an hour.
+	// maxGrace bounds a pod's grace period before it is sped up. Real ones rarely exceed an hour.
 	maxGrace = time.Hour
 	// retryPod is the wait after a pod could not be written.
 	retryPod = 2 * time.Second
@@ -28,11 +28,11 @@ const (
 // pods runs the pods that are bound to the node: one at a time, each at the moment it is due.
 type pods struct {
 	*kubelet
-	said once
-	due  map[types.UID]task
+	printed once
+	due     map[types.UID]task
 }
 
-// task is what is next for a pod.
+// task is the next action for a pod.
 type task struct {
 	pod *corev1.Pod
 	do  action
@@ -48,7 +48,7 @@ const (
 )
 
 func (p *pods) run(ctx context.Context) {
-	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
 	for {
 		err := p.session(ctx)
 		if ctx.Err() != nil {
@@ -66,7 +66,7 @@ func (p *pods) run(ctx context.Context) {
 
 // print prints that the pods cannot be watched, or can be again; nil means that they are.
 func (p *pods) print(err error) {
-	p.said.print(p.kubelet, "Failed to watch pods, will retry: %v", err)
+	p.printed.print(p.kubelet, "Failed to watch pods, will retry: %v", err)
 }
 
 // session lists the node's pods and follows them until the watch ends.
@@ -133,7 +133,7 @@ func (p *pods) see(pod *corev1.Pod) {
 	p.due[pod.UID] = task{pod: pod, do: do, at: at}
 }
 
-// plan is what a kubelet does next with a pod, and when.
+// plan returns the kubelet's next action for a pod, and its time.
 func plan(pod *corev1.Pod, now time.Time, life func(time.Duration) time.Duration) (action, time.Time) {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if pod.DeletionTimestamp != nil {
@@ -141,8 +141,8 @@ func plan(pod *corev1.Pod, now time.Time, life func(time.Duration) time.Duration
 			return remove, now
 		}
 		grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
-		asked := pod.DeletionTimestamp.Add(-grace)
-		return remove, asked.Add(life(min(grace, maxGrace)))
+		deleted := pod.DeletionTimestamp.Add(-grace)
+		return remove, deleted.Add(life(min(grace, maxGrace)))
 	}
 	switch {
 	case over:
@@ -155,7 +155,7 @@ func plan(pod *corev1.Pod, now time.Time, life func(time.Duration) time.Duration
 	return nothing, now
 }
 
-// next is how long until something is due.
+// next returns the time until the next task is due.
 func (p *pods) next() time.Duration {
 	wait := watchFor
 	for _, t := range p.due {

@@ -46,7 +46,7 @@ func (r *Registration) running(pod *corev1.Pod, now time.Time) corev1.PodStatus 
 	return s
 }
 
-// gatesOpen tells whether others have set all readiness gates of a pod; until then a kubelet does not call it ready.
+// gatesOpen reports whether all readiness gates of a pod are set; until then a kubelet does not report it ready.
 func gatesOpen(pod *corev1.Pod) bool {
 	for _, g := range pod.Spec.ReadinessGates {
 		if !holds(pod, g.ConditionType) {
@@ -82,7 +82,7 @@ func containerStatus(pod *corev1.Pod, c *corev1.Container, at metav1.Time) corev
 	}
 }
 
-// initStatus is done, except for a sidecar, which goes on beside the others.
+// initStatus is done, except for a sidecar, which runs at the same time as the others.
 func initStatus(pod *corev1.Pod, c *corev1.Container, at metav1.Time) corev1.ContainerStatus {
 	s := containerStatus(pod, c, at)
 	if ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {

@@ -17,17 +17,17 @@ import (
 // register creates the Node, or takes over its own from before, and goes on trying until that worked. existed is true if there was one
 // before; ok is false if ctx ended first.
 func (k *kubelet) register(ctx context.Context) (existed, ok bool) {
-	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
-	var said once
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
+	var printed once
 	for {
 		existed, err := k.tryRegister(ctx)
 		if err == nil {
-			said.print(k, "", nil)
+			printed.print(k, "", nil)
 			k.Print("Successfully registered node %s", k.Node.Name)
 			return existed, true
 		}
 		if ctx.Err() == nil {
-			said.print(k, "Unable to register node with API server: %v", err)
+			printed.print(k, "Unable to register node with API server: %v", err)
 		}
 		if !b.Wait(ctx) {
 			return false, false

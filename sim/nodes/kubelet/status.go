@@ -16,16 +16,16 @@ import (
 // reportStatus keeps the Node's status true until ctx ends: it looks every ten seconds and writes when something differs, or after
 // five minutes, as a kubelet does.
 func (k *kubelet) reportStatus(ctx context.Context) {
-	var said once
+	var printed once
 	wait := k.Life(readyDelay) - time.Since(k.booted)
-	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
+	b := apiclient.Backoff{Min: minRetry, Max: maxRetry}
 	announced := false
 	for apiclient.Wait(ctx, wait) {
 		err := k.syncStatus(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		said.print(k, "Error updating node status, will retry: %v", err)
+		printed.print(k, "Error updating node status, will retry: %v", err)
 		k.tellReady(err)
 		if err != nil {
 			if !b.Wait(ctx) {
@@ -46,7 +46,7 @@ func (k *kubelet) reportStatus(ctx context.Context) {
 	}
 }
 
-// tellReady reports whether the node is Ready: not where it was deleted, and as before where the API server could not be asked.
+// tellReady reports the readiness of the node: false if it was deleted, and unchanged if the API server could not be reached.
 func (k *kubelet) tellReady(err error) {
 	if k.Ready != nil && (err == nil || apierrors.IsNotFound(err)) {
 		k.Ready(err == nil)
@@ -74,7 +74,7 @@ func (k *kubelet) syncStatus(ctx context.Context) error {
 	return err
 }
 
-// stale tells whether a Node's status differs from the machine's, or was written too long ago.
+// stale reports whether a Node's status differs from the machine's, or was written too long ago.
 func (k *kubelet) stale(node *corev1.Node, now time.Time) bool {
 	for _, want := range k.Node.conditions(now, nil, true) {
 		found := false

@@ -1,5 +1,5 @@
-// Package nodeadm is what a machine of an EKS image is told about its cluster, by a NodeConfig document in its user data or by a
-// call of the image's bootstrap.sh: where the cluster is, and with which flags its kubelet runs.
+// Package nodeadm parses the cluster settings of a machine with an EKS image, from a NodeConfig document in its user data or from a call of
+// the image's bootstrap.sh: the location of the cluster, and the flags of its kubelet.
 package nodeadm
 
 import (
@@ -13,7 +13,7 @@ import (
 // MediaType is the MIME type of a NodeConfig among the parts of user data.
 const MediaType = "application/node.eks.aws"
 
-// Config is what the machine was told. Empty fields were not said.
+// Config holds the machine's settings. Fields that are not set are empty.
 type Config struct {
 	// Cluster is its name in EKS, Server the URL of its API server, CA its authority in PEM.
 	Cluster, Server string

@@ -1,5 +1,5 @@
-// Command apiserver is one API server, with a store of its own, for the tests of a package. It ends with its standard input: however a test
-// ends, no server is left.
+// Command apiserver is an API server with its own store for the tests of a package. It ends with its standard input: however a test ends,
+// no server is left.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/testrun"
 )
 
 func main() {
@@ -25,12 +25,12 @@ func main() {
 	}
 }
 
-// serve writes the administrator's kubeconfig into the folder, says on the standard output that the server is ready, and returns when the
-// standard input has ended. What the server logs of refusals is what tests ask for, and is not shown.
+// serve writes the administrator's kubeconfig into dir, prints a line when the server is ready, and returns at the end of standard input.
+// Errors that the server logs are expected by the tests and not shown.
 func serve(ctx context.Context, dir, name string) error {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
-	garbage.AllowServer()
+	testrun.AllowServerGarbage()
 	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "etcd"))
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func Of(w *world.World) Account {
 	return Account{T: w.T, EC2: ec2.NewFromConfig(config), EKS: eks.NewFromConfig(config), Scaling: autoscaling.NewFromConfig(config)}
 }
 
-// Holdings are the names of what exists in the account beside its network.
+// Holdings lists the names of the resources in the account, without its network.
 type Holdings struct {
 	Groups, Templates, Instances []string
 }
@@ -76,7 +76,7 @@ func (a Account) Holds() Holdings {
 	return h
 }
 
-// Empty says what is left, as an error.
+// Empty returns an error that lists the remaining resources.
 func (h Holdings) Empty() error {
 	if len(h.Groups)+len(h.Templates)+len(h.Instances) == 0 {
 		return nil

@@ -38,7 +38,8 @@ spec:
     nodeRegistration: {name: '{{ ds.meta_data.local_hostname }}', kubeletExtraArgs: {cloud-provider: aws}}
 `
 
-// PoolOf is the manifest of an AWSMachinePool of one machine in the cluster capa, under a name, with replacements (old, new) made in it.
+// PoolOf returns the manifest of an AWSMachinePool of one machine in the cluster capa, under a name, with replacements (old, new) made in
+// it.
 func PoolOf(name string, replacements ...string) string {
 	text := strings.NewReplacer("NAME", name, "ZONE", simaws.Zone, "TYPE", simaws.InstanceType, "KEY", simaws.KeyName, "SUBNET",
 		simaws.SubnetID).Replace(manifest)

@@ -8,9 +8,9 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// Calls are what the simulated cloud was asked since the last reset.
+// Calls counts the calls to the simulated cloud since the last reset.
 type Calls struct {
-	// Total counts all of them, Mutating those that change something, Counts each operation of each service.
+	// Total counts all calls, Mutating those that change something, Counts each operation of each service.
 	Total    int                       `json:"total"`
 	Mutating int                       `json:"mutating"`
 	Counts   map[string]map[string]int `json:"counts"`
@@ -30,7 +30,7 @@ func (w *World) Calls() Calls {
 	return c
 }
 
-// ForgetCalls begins to count anew.
+// ForgetCalls resets the counters.
 func (w *World) ForgetCalls() {
 	w.T.Helper()
 	w.Admin(http.MethodDelete, "calls", "", nil)

@@ -45,7 +45,7 @@ func (w *World) ApplyTo(cluster, manifests string) {
 	}
 }
 
-// ClusterKubeconfig is the kubeconfig of a workload cluster of namespace default.
+// ClusterKubeconfig returns the kubeconfig of a workload cluster of namespace default.
 func (w *World) ClusterKubeconfig(cluster string) string {
 	return filepath.Join(w.Dir, "clusters", "default-"+cluster+".kubeconfig")
 }

@@ -23,13 +23,13 @@ var built = sync.OnceValues(func() (remove func(), err error) {
 	return remove, collectLess()
 })
 
-// beyondCores is how many more tests run at a time than there are cores. A test also waits: for machines that boot in the time of the
-// simulated cloud, and for controllers that look again. With one test for each core, which is Go's default, cores would be idle meanwhile.
-// Other packages run beside this one, so that it is no more.
+// beyondCores is the number of concurrent tests beyond the number of cores. A test also waits: for machines that boot in the time of the
+// simulated cloud, and for controllers with timers. With Go's default of one test for each core, cores would be idle meanwhile. Other
+// packages run at the same time, so more would not pay.
 const beyondCores = 1
 
-// Main runs the tests of a package with the built binary, beyondCores more at a time than there are cores unless -parallel says how many,
-// and ends the process.
+// Main runs the tests of a package with the built binary, and exits. Unless -parallel is set, it runs beyondCores more tests at a time than
+// there are cores.
 func Main(m *testing.M) {
 	// The command line, which Run parses, comes later and wins.
 	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+beyondCores)); err != nil {
@@ -45,13 +45,12 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// garbage is how much of it may pile up in the processes that the tests start, in percent of what is in use: with Go's own 100, and the 50
-// of the API servers, a quarter of a world's processor time would go into its collection. There is no limit in bytes beside it: what the
-// API servers of a world with six workload clusters have in use comes to a gigabyte, and under a limit that is near to that they spend
-// half of their time on garbage.
+// garbage is the value of GOGC for the processes that the tests start. With Go's default of 100, and the 50 of the API servers, garbage
+// collection would take a quarter of a world's processor time. There is no limit in bytes: the API servers of a world with six workload
+// clusters use a gigabyte, and with a limit near that they spend half of their time on garbage collection.
 const garbage = "200"
 
-// collectLess lets garbage pile up, unless the environment says how much.
+// collectLess sets GOGC for child processes unless the environment has it.
 func collectLess() error {
 	if _, ok := os.LookupEnv("GOGC"); ok {
 		return nil

@@ -89,10 +89,10 @@ func (r *readers) open(kubeconfig string) (*reader, error) {
 	return made, nil
 }
 
-// query is what kubectl's arguments ask for.
+// query holds the parsed arguments of kubectl.
 type query struct {
 	kinds, names []string
-	// named is one object by its name; everything else is a list.
+	// single is true for one object by name. Everything else is a list.
 	single    bool
 	namespace string
 	list      metav1.ListOptions
@@ -165,7 +165,7 @@ func (r *reader) print(ctx context.Context, path string, what []string) (string,
 	return selected(path, map[string]any{"items": found})
 }
 
-// objectsOf is the client of a kind, by its resource or singular name.
+// objectsOf returns the client of a kind, by its resource or singular name.
 func (r *reader) objectsOf(kind, namespace string) (dynamic.ResourceInterface, error) {
 	gvk, err := r.kinds.KindFor(schema.GroupVersionResource{Resource: kind})
 	if err != nil {
@@ -189,7 +189,7 @@ func contents(list *unstructured.UnstructuredList) []any {
 	return all
 }
 
-// selected is what a JSONPath selects, as kubectl prints it.
+// selected returns the result of a JSONPath, as kubectl prints it.
 func selected(path string, from any) (string, error) {
 	template := jsonpath.New("read").AllowMissingKeys(true)
 	if err := template.Parse(path); err != nil {

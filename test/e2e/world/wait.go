@@ -29,7 +29,7 @@ func (w *World) Ready(pool string, replicas int) {
 	w.Wait("awsmachinepool/"+pool, `{.status.conditions[?(@.type=="Ready")].status}`, "True")
 }
 
-// Eventually tries until what is wanted is there.
+// Eventually retries until the condition is met.
 func (w *World) Eventually(what string, try func() error) {
 	w.T.Helper()
 	limit := time.NewTimer(WaitLimit)
@@ -49,7 +49,7 @@ func (w *World) Eventually(what string, try func() error) {
 	}
 }
 
-// Conditions are those of both objects of an AWS pool, one a line, with their reasons and messages.
+// Conditions returns the conditions of both objects of an AWS pool, one a line, with their reasons and messages.
 func (w *World) Conditions(pool string) string {
 	w.T.Helper()
 	const path = `{range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`

@@ -28,14 +28,14 @@ type Witness struct {
 	pods  map[string]*corev1.Pod
 	// lowest is the least number of nodes that were Ready and open at a time.
 	lowest int
-	// at is what the nodes were when it came to that.
+	// at describes the Nodes at the time of the minimum.
 	at string
-	// others is true if another controller drains nodes: cluster-api's own controller of Machines.
+	// others is true if another controller drains Nodes: Cluster API's Machine controller.
 	others bool
-	// cloud is true if the cloud drains and removes: EKS gives every drain a time, and asks for no more than that. Budgets
-	// hold all the same.
+	// cloud is true if the cloud drains and removes. EKS bounds each drain by a time, and Muster relies on that. Disruption budgets apply all
+	// the same.
 	cloud bool
-	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
+	// evicted counts the evicted pods. gone lists the deleted Nodes.
 	evicted int
 	gone    []string
 	// wrong is everything that must not have happened.
@@ -149,14 +149,14 @@ func (s *Witness) count() {
 	}
 }
 
-// At tells what the nodes were when the fewest of them served.
+// At describes the Nodes at the time when the fewest of them served.
 func (s *Witness) At() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-// describe tells of every node whether it is Ready and open.
+// describe reports for every Node whether it is Ready and schedulable.
 func (s *Witness) describe() string {
 	var all []string
 	for name, n := range s.nodes {
@@ -178,7 +178,7 @@ func (s *Witness) seeNode(o any) {
 	s.count()
 }
 
-// loseNode holds that a node goes drained: closed by us, and with no pod on it.
+// loseNode holds that a Node is drained before it is deleted: cordoned by Muster, and without pods.
 func (s *Witness) loseNode(o any) {
 	n := o.(*corev1.Node)
 	if !n.Spec.Unschedulable || n.Annotations[nodes.DrainStartedAnnotation] == "" && !s.others {
@@ -230,7 +230,7 @@ func (s *Witness) say(format string, args ...any) {
 	s.wrong = append(s.wrong, time.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
 }
 
-// Saw is what happened since Begin, with an error when something must not have.
+// Saw returns the observations since Begin, and an error for a violation.
 func (s *Witness) Saw() (lowest int, gone []string, evicted int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// StartLimit bounds the start of a world; it takes some ten seconds alone, and much longer beside a build.
+	// StartLimit bounds the start of a world. It takes some ten seconds on an idle machine, and much longer during a build.
 	StartLimit = 3 * time.Minute
 	// WaitLimit bounds every other wait; it is only reached when something is wrong.
 	WaitLimit = 3 * time.Minute
@@ -46,8 +46,8 @@ type process struct {
 	result error
 }
 
-// Start runs "muster up" on dir and returns once it has printed how to reach it. The world is stopped with the test. Unless args
-// say which pools it has, it has the built-in AWSMachinePool alone.
+// Start runs "muster up" on dir and returns once it has printed how to reach the world, which is stopped with the test. Unless args select
+// pools, it has only the built-in AWSMachinePool.
 func Start(t *testing.T, dir string, args ...string) *World {
 	t.Helper()
 	NeedsBinary(t)
@@ -140,7 +140,7 @@ func (w *World) Kill() {
 	<-w.ended
 }
 
-// KillChild ends one of the world's processes at once, where the system tells which it is (Linux).
+// KillChild kills one of the world's processes, if the system shows which it is (Linux).
 func (w *World) KillChild(name string) {
 	w.T.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -170,7 +170,7 @@ func (w *World) signal(s syscall.Signal) {
 	}
 }
 
-// logTails is the end of each log of a world, and of each machine's console, for a test that failed.
+// logTails returns the end of each log of a world, and of each machine's console, for a test that failed.
 func logTails(dir string) string {
 	const most, mostOfConsole = 4000, 800
 	var all strings.Builder

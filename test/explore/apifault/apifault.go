@@ -1,5 +1,5 @@
-// Package apifault plays what API servers do to the requests of a manager when something goes wrong: refusals, lost replies, rights that
-// were taken away, and statuses that an older definition does not know.
+// Package apifault injects the faults of API servers into the requests of a manager: errors, lost replies, missing permissions, and status
+// fields that an older definition lacks.
 package apifault
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// Kind is what a fault of an API server does to a request.
+// Kind names the effect of an API server fault on a request.
 type Kind string
 
 // The faults of API servers.
@@ -22,7 +22,7 @@ const (
 	Conflict Kind = "conflict"
 	// Refused is an internal error before anything is done.
 	Refused Kind = "refused"
-	// TimedOut does what was asked and answers with a timeout; Lost does it and closes the connection.
+	// TimedOut performs the request and responds with a timeout; Lost performs it and closes the connection.
 	TimedOut Kind = "timed out"
 	Lost     Kind = "reply lost"
 	// Denied refuses the verb on the kind of objects: the manager has lost a right.
@@ -86,8 +86,8 @@ func (fs *Faults) Clear() { fs.list, fs.met = nil, nil }
 // Lasting reports whether a fault is in force that stays until all end.
 func (fs *Faults) Lasting() bool { return slices.ContainsFunc(fs.list, Fault.lasts) }
 
-// strike is the fault that meets a request now; its kind is empty if none does.
-func (fs *Faults) strike(workload bool, op memapi.Op) Fault {
+// next returns the fault that meets a request now; its kind is empty if none does.
+func (fs *Faults) next(workload bool, op memapi.Op) Fault {
 	for k := range fs.list {
 		f := &fs.list[k]
 		switch {
@@ -128,10 +128,10 @@ func (fs *Faults) matches(f Fault, op memapi.Op) bool {
 	return true
 }
 
-// Meet does what was asked unless a fault says otherwise.
+// Meet performs the request unless a fault prevents it.
 func (fs *Faults) Meet(workload bool, op memapi.Op, do func() error) error {
 	what := schema.GroupResource{Resource: op.Kind}
-	switch f := fs.strike(workload, op); f.Kind {
+	switch f := fs.next(workload, op); f.Kind {
 	case Conflict, EachConflict:
 		if op.Verb == "create" {
 			return apierrors.NewInternalError(errPlayed)

@@ -1,5 +1,5 @@
-// Package extra draws what was added to all kinds of pools later: each part from a row of draws of its own, so that a seed means what it
-// meant before.
+// Package extra draws the parts of scenarios that were added to all kinds of pools later. Each part has a separate sequence of random
+// numbers, so that seeds keep their meaning.
 package extra
 
 import (
@@ -28,7 +28,7 @@ func Draw(k *script.Kind, seed uint64) script.Scenario {
 		}
 		of.row(saltHours)
 		of.hours()
-		if d.IntN(largeOneIn) == 0 && k.Another != nil && len(d.Scenario.Beside) == 0 {
+		if d.IntN(largeOneIn) == 0 && k.Another != nil && len(d.Scenario.Additional) == 0 {
 			large(of)
 		}
 	})

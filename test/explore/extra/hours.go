@@ -23,7 +23,7 @@ func (d drawing) hours() {
 	}
 }
 
-// ofLarge are what happens to pools of many machines: what ends within the time of a scenario.
+// ofLarge lists the events of pools with many machines. Each of them completes within the time of a scenario.
 var ofLarge = []script.What{
 	script.Replicas, script.Token, script.HandTerminate, script.HandTags, script.HandResize, script.Restart, script.Crash, script.Lag,
 	script.Nudge,

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// neighboursOneIn is how rare scenarios are in which other controllers are at work.
+// One in neighboursOneIn scenarios has other controllers at work.
 const neighboursOneIn = 4
 
 // neighbours draws what other controllers and users do around a pool: DaemonSets and finalizers of pods, Clusters that are paused, and

@@ -7,10 +7,10 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// serversOneIn is how rare scenarios are with what API servers do for longer.
+// One in serversOneIn scenarios has API server faults that last.
 const serversOneIn = 4
 
-// rights are those that a manager may lack for a while: on the workload cluster, and on the management cluster.
+// rights lists the permissions that a manager can lack for a while, on the workload cluster and on the management cluster.
 var rights = []apifault.Fault{
 	{On: "Machine", Verb: "create"}, {On: "Machine", Verb: "delete"}, {On: "Machine", Verb: "patch"}, {On: "Machine", Verb: "list"},
 	{On: "MachinePool", Verb: "patch"}, {On: "Secret", Verb: "get"}, {On: "Node", Verb: "patch", Workload: true},

@@ -6,16 +6,16 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// severalOneIn is how rare worlds of several pools are.
+// One in severalOneIn scenarios has several pools.
 const severalOneIn = 3
 
-// several draws one to four pools beside the first one: small ones, of which each has little to happen to it.
+// several draws one to four small additional pools, each with few events.
 func (d drawing) several() {
 	for at := range []int{1, 1, 1, 1, 1, 2, 2, 4}[d.IntN(8)] {
-		d.Scenario.Beside = append(d.Scenario.Beside, d.another())
+		d.Scenario.Additional = append(d.Scenario.Additional, d.another())
 		d.applied(at + 1)
 		for range 1 + d.IntN(3) {
-			d.happens(at + 1)
+			d.addEvent(at + 1)
 		}
 	}
 }
@@ -23,7 +23,7 @@ func (d drawing) several() {
 // another draws a pool.
 func (d drawing) another() script.Scenario {
 	s := d.Scenario
-	s.Events, s.Beside = nil, nil
+	s.Events, s.Additional = nil, nil
 	s.Named, s.Adopted, s.Brought, s.Spot, s.ByGroup = false, false, false, false, false
 	s.Least = d.IntN(2)
 	s.Most = s.Least + 1 + d.IntN(3)
@@ -48,15 +48,15 @@ func (d drawing) applied(at int) {
 	d.Scenario.Add(e)
 }
 
-// ofAny are what happens to pools beside the first one: what is done to pools of every kind.
+// ofAny lists the events of additional pools: those that exist for pools of every kind.
 var ofAny = []script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Template, script.Template, script.Template, script.Back, script.GroupEdit,
 	script.GroupEdit, script.Token, script.Pause, script.External, script.RestartNow,
 	script.HandTerminate, script.HandTerminate, script.HandResize, script.HandTags, script.HandDropGroup, script.Autoscaler, script.Nudge,
 }
 
-// happens draws what happens to a pool beside the first one.
-func (d drawing) happens(at int) {
+// addEvent draws the events of an additional pool.
+func (d drawing) addEvent(at int) {
 	e := script.Event{What: ofAny[d.IntN(len(ofAny))], At: d.Near(3, 8*time.Second), N: d.IntN(9), M: 1 + d.IntN(8), Pool: at}
 	if e.What == script.Replicas {
 		e.N %= 5

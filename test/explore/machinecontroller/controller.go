@@ -1,4 +1,4 @@
-// Package machinecontroller stands in for cluster-api's controller of Machines in explored scenarios.
+// Package machinecontroller replaces Cluster API's controller of Machines in explored scenarios.
 package machinecontroller
 
 import (
@@ -22,39 +22,39 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// Environment is what the controller uses of what is around it.
+// Environment is implemented by the world of a scenario.
 type Environment interface {
-	// At makes an appointment.
+	// At schedules do.
 	At(when time.Time, do func())
-	// Blame notes a violation of an oracle.
+	// Blame records a violation of an oracle.
 	Blame(oracle, format string, args ...any)
 	// Must ends the test on an error.
 	Must(err error, format string, args ...any)
 	Context() context.Context
 }
 
-// Infra are the objects that stand for single machines of a pool.
+// Infra describes the infrastructure objects of single machines.
 type Infra struct {
 	New  func() client.Object
 	List func() client.ObjectList
-	// ProviderID is what the object says of its machine, Provisioned whether the machine is there.
+	// ProviderID returns the provider ID in the object. Provisioned reports whether the machine exists.
 	ProviderID  func(client.Object) string
 	Provisioned func(client.Object) bool
 }
 
-// Options are what the controller works on.
+// Options holds the dependencies of the controller.
 type Options struct {
-	// Infra is nil where no objects stand for single machines: the controller then has nothing to do.
+	// Infra is nil if the pool has no infrastructure machine objects. The controller then does nothing.
 	Infra  *Infra
 	Scheme *runtime.Scheme
-	// Server is the management cluster's API server, User how the controller reads and writes it.
+	// Server is the API server of the management cluster, User the client with which the controller reads and writes it.
 	Server   *memapi.Server
 	User     client.Client
 	Workload *workload.Cluster
 }
 
-// Controller does for Machines what cluster-api's own controller does: it ties them to what stands below them, tells of their Nodes, and
-// drains and deletes those that are to go. It is another manager, which no fault meets.
+// Controller does for Machines what Cluster API's own controller does: it links them to their infrastructure objects, reports the state of
+// their Nodes, and drains and deletes them. It is another manager, and has no faults.
 type Controller struct {
 	Options
 	env Environment
@@ -75,11 +75,11 @@ func New(env Environment, o Options) *Controller {
 const namespace = metav1.NamespaceDefault
 
 const (
-	// lookPause is how long it takes to look after something has changed, lookAgain until it looks again at what it waits for.
+	// lookPause delays a look after a change. lookAgain is the interval between looks while the controller waits for something.
 	lookPause, lookAgain = 200 * time.Millisecond, 5 * time.Second
 )
 
-// Wake has the controller look when something has changed.
+// Wake schedules a look if either cluster has changed since the last one.
 func (k *Controller) Wake() {
 	if k.Infra == nil || k.Server.Revision() == k.mgmt && k.Workload.API.Revision() == k.workload {
 		return
@@ -109,7 +109,7 @@ func (k *Controller) look() {
 			continue
 		}
 		if m.DeletionTimestamp.IsZero() {
-			k.tend(m)
+			k.sync(m)
 			continue
 		}
 		again = k.end(m) || again
@@ -129,7 +129,7 @@ func (k *Controller) Greet(op memapi.Op) {
 	}
 }
 
-// InfraOf is what stands below a Machine, nil when it is gone.
+// InfraOf returns the infrastructure object of a Machine, nil if it does not exist.
 func (k *Controller) InfraOf(m *clusterv1.Machine) client.Object {
 	if k.Infra == nil {
 		return nil
@@ -141,13 +141,13 @@ func (k *Controller) InfraOf(m *clusterv1.Machine) client.Object {
 	return o
 }
 
-// nodeOf is the Node of a Machine, nil when there is none.
+// nodeOf returns the Node of a Machine, nil when there is none.
 func (k *Controller) nodeOf(providerID string) *corev1.Node {
 	return k.Workload.NodeOf(providerID)
 }
 
-// tend brings a Machine that is to stay to what there is.
-func (k *Controller) tend(m *clusterv1.Machine) {
+// sync updates a Machine that is not being deleted.
+func (k *Controller) sync(m *clusterv1.Machine) {
 	env, ctx, infra := k.env, k.env.Context(), k.InfraOf(m)
 	before := m.DeepCopy()
 	if infra != nil {
@@ -164,14 +164,14 @@ func (k *Controller) tend(m *clusterv1.Machine) {
 		env.Must(k.User.Update(ctx, m), "write Machine %s", m.Name)
 	}
 	before = m.DeepCopy()
-	k.tell(m)
+	k.setNodeConditions(m)
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
 		env.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
 }
 
-// tell says how a Machine's Node is.
-func (k *Controller) tell(m *clusterv1.Machine) {
+// setNodeConditions sets the Node conditions of a Machine.
+func (k *Controller) setNodeConditions(m *clusterv1.Machine) {
 	status, phase := metav1.ConditionFalse, "Provisioning"
 	if node := k.nodeOf(m.Spec.ProviderID); node != nil {
 		m.Status.NodeRef = clusterv1.MachineNodeReference{Name: node.Name}
@@ -187,7 +187,7 @@ func (k *Controller) tell(m *clusterv1.Machine) {
 	}
 }
 
-// end goes on with the end of a Machine as cluster-api's reconcileDelete does, and reports whether it is waited for.
+// end continues the deletion of a Machine as Cluster API's reconcileDelete does, and reports whether it waits.
 func (k *Controller) end(m *clusterv1.Machine) bool {
 	env, ctx, infra := k.env, k.env.Context(), k.InfraOf(m)
 	before := m.DeepCopy()
@@ -215,14 +215,14 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	return false
 }
 
-// takenForGone reports whether the pool has deleted a Machine whose instance had left the group while its Node was not Ready. Nothing tells
-// it from one that was terminated, and no pod of it answers an eviction.
+// takenForGone reports whether the pool has deleted a Machine whose instance had left the group while its Node was not Ready. Such a
+// machine looks like a terminated one, and its pods answer no eviction.
 func takenForGone(m *clusterv1.Machine, node *corev1.Node) bool {
 	return strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone:") &&
 		node.Status.Conditions[0].Status != corev1.ConditionTrue
 }
 
-// advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
+// advance continues with the hook, the drain or the infrastructure object of a Machine, and returns what it waits for.
 func (k *Controller) advance(m *clusterv1.Machine, infra client.Object) string {
 	env := k.env
 	if m.Status.NodeRef.IsDefined() && annotations.HasWithPrefix(clusterv1.PreDrainDeleteHookAnnotationPrefix, m.Annotations) {
@@ -251,7 +251,7 @@ func (k *Controller) refer(m *clusterv1.Machine, infra client.Object) {
 	}
 }
 
-// referred is the Node that a Machine refers to; nil when it is gone.
+// referred returns the Node that a Machine refers to; nil when it is gone.
 func (k *Controller) referred(m *clusterv1.Machine) *corev1.Node {
 	node := &corev1.Node{}
 	if !m.Status.NodeRef.IsDefined() || k.Workload.User.Get(k.env.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
@@ -277,7 +277,7 @@ func timeUp(m *clusterv1.Machine) bool {
 		time.Since(d.NodeDrainStartTime.Time) >= time.Duration(*limit)*time.Second
 }
 
-// drained goes on with the drain of a Machine's Node, and reports whether nothing is left there.
+// drained continues the drain of a Machine's Node, and reports whether it is complete.
 func (k *Controller) drained(m *clusterv1.Machine) bool {
 	if m.Status.Deletion == nil {
 		m.Status.Deletion = &clusterv1.MachineDeletionStatus{}
@@ -317,9 +317,9 @@ func (k *Controller) empty(node *corev1.Node) bool {
 	return len(left) == 0
 }
 
-// Condemn notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID the
-// one that runs.
-func (k *Controller) Condemn(providerID string) string {
+// RequestDeletion notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID
+// the one that runs.
+func (k *Controller) RequestDeletion(providerID string) string {
 	for _, m := range k.Workload.Running() {
 		if cloud.ProviderKey(m.ProviderID) != cloud.ProviderKey(providerID) {
 			continue
@@ -336,7 +336,7 @@ func (k *Controller) Condemn(providerID string) string {
 // earlier one now.
 func (k *Controller) Succeed(m *clusterv1.Machine) {
 	before := len(k.drains)
-	id, d := k.Condemn(m.Spec.ProviderID), m.Status.Deletion
+	id, d := k.RequestDeletion(m.Spec.ProviderID), m.Status.Deletion
 	if len(k.drains) > before && d != nil && !d.NodeDrainStartTime.IsZero() {
 		k.drains[id] = d.NodeDrainStartTime.Time
 	}
@@ -354,8 +354,8 @@ func (k *Controller) follow(m *clusterv1.Machine) {
 	}
 }
 
-// Spare takes back what Condemn has noted.
-func (k *Controller) Spare(providerID string) {
+// RevertDeletion takes back what Condemn has noted.
+func (k *Controller) RevertDeletion(providerID string) {
 	for _, m := range k.Workload.Running() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
 			delete(k.drains, m.ID)
@@ -366,5 +366,5 @@ func (k *Controller) Spare(providerID string) {
 // DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
 func (k *Controller) DrainStarted(id string) time.Time { return k.drains[id] }
 
-// Forget forgets all drains: nothing is left of what was asked for.
+// Forget discards all drains, as after the loss of the requests for them.
 func (k *Controller) Forget() { clear(k.drains) }

@@ -7,14 +7,14 @@ import "fmt"
 // another's group launches from is not deleted with the pool that has begun to adopt it.
 func Adopted(w Write) []string {
 	wrong := w.neededTemplates()
-	if w.Wanted.Adopt == "" || !w.Wanted.Kept || w.Wanted.Deleting {
+	if w.Desired.Adopt == "" || !w.Desired.Kept || w.Desired.Deleting {
 		return wrong
 	}
 	if w.Rolls {
-		wrong = append(wrong, fmt.Sprintf("%s replaces the machines of group %s, which are as the object asks", w.Call, w.Wanted.Adopt))
+		wrong = append(wrong, fmt.Sprintf("%s replaces the machines of group %s, which are as the object asks", w.Call, w.Desired.Adopt))
 	}
-	before, existed := named(w.Before, w.Wanted.Adopt)
-	after, exists := named(w.After, w.Wanted.Adopt)
+	before, existed := named(w.Before, w.Desired.Adopt)
+	after, exists := named(w.After, w.Desired.Adopt)
 	if existed && exists && before.Content != "" && after.Content != before.Content {
 		wrong = append(wrong, fmt.Sprintf("%s has group %s launch other machines than it had, which are as the object asks: %s instead of %s",
 			w.Call, before.Name, after.Content, before.Content))
@@ -39,7 +39,7 @@ func (w Write) neededTemplates() []string {
 		left[t.ID] = true
 	}
 	for _, g := range w.After.Groups {
-		if g.Owner != w.Wanted.Owner {
+		if g.Owner != w.Desired.Owner {
 			launch[g.Template] = g.Name
 		}
 	}
@@ -55,7 +55,7 @@ func (w Write) neededTemplates() []string {
 
 // adopts reports whether a write did no more to a group than an adoption does that the object asks for: it adds tags.
 func (w Write) adopts(before, after Group) bool {
-	return before.Owner == "" && before.Name == w.Wanted.Adopt && after.Untagged == before.Untagged &&
+	return before.Owner == "" && before.Name == w.Desired.Adopt && after.Untagged == before.Untagged &&
 		len(after.Staying()) == len(before.Staying()) &&
 		keepsTags(before.Tags, after.Tags)
 }
@@ -63,7 +63,7 @@ func (w Write) adopts(before, after Group) bool {
 // adoptsTemplate reports the same of the launch template of such a group.
 func (w Write) adoptsTemplate(before, after Template) bool {
 	for _, g := range w.Before.Groups {
-		if g.Name == w.Wanted.Adopt && g.Template == before.ID {
+		if g.Name == w.Desired.Adopt && g.Template == before.ID {
 			return before.Owner == "" && after.Untagged == before.Untagged && keepsTags(before.Tags, after.Tags)
 		}
 	}

@@ -10,12 +10,12 @@ import (
 // a machine that began to serve so lately may be taken for one that does not, and a size that the autoscaler has changed so
 // lately for the present one. What the cloud is about to take is drained whatever that costs.
 func Available(w Write) []string {
-	g, exists := ours(w.Before, w.Wanted.Owner)
-	if !exists || w.Wanted.Deleting || w.Moved || w.Named == nil {
+	g, exists := ours(w.Before, w.Desired.Owner)
+	if !exists || w.Desired.Deleting || w.Moved || w.Named == nil {
 		return nil
 	}
-	want := w.wantedAsRead(g)
-	_, unavailable := w.Wanted.Limits(want)
+	want := w.desiredSizeAsRead(g)
+	_, unavailable := w.Desired.Limits(want)
 	taken, left := 0, 0
 	for _, m := range g.Members {
 		switch {
@@ -43,36 +43,36 @@ func (w Write) counts(m Member) bool {
 // ends is true if the step ends a member that serves, unless the cloud takes it anyway, or a user has deleted its object and cordoned its
 // node: cluster-api cordons and drains a node before it deletes the object, so that no successor is waited for.
 func (w Write) ends(m Member) bool {
-	if w.Wanted.Condemned[m.ID] && w.Nodes[m.ID].Cordoned {
+	if w.Desired.DeletionRequested[m.ID] && w.Nodes[m.ID].Cordoned {
 		return false
 	}
 	return w.serves(m) && slices.Contains(w.Named, m.ID) && !w.Risen[m.ID] && !w.stays(m.ID) && !m.Doomed
 }
 
-// wanted is the number of machines that limits are counted from.
-func (w Write) wanted(g Group) int {
-	if w.Wanted.External {
-		return max(g.Size, g.Asked) - g.Surge
+// desiredSize returns the number of machines that limits are counted from.
+func (w Write) desiredSize(g Group) int {
+	if w.Desired.External {
+		return max(g.Size, g.Requested) - g.Surge
 	}
-	return w.Wanted.Replicas
+	return w.Desired.Replicas
 }
 
-// wantedAsRead is the least number of machines that the writer may take for the wanted one.
-func (w Write) wantedAsRead(g Group) int {
-	want := w.wanted(g)
+// desiredSizeAsRead returns the least number of machines that the writer may take for the wanted one.
+func (w Write) desiredSizeAsRead(g Group) int {
+	want := w.desiredSize(g)
 	for _, size := range w.Autoscaled {
 		want = min(want, size)
 	}
 	return want
 }
 
-// serves reports whether a member is joined, Ready, not being drained by us, and not on its way out.
+// serves reports whether a member is joined, Ready, not drained by Muster, and not on its way out.
 func (w Write) serves(m Member) bool {
 	n := w.Nodes[m.ID]
 	return n.Joined && n.Ready && n.DrainStarted.IsZero() && !m.Leaving
 }
 
-// stays reports whether a member goes on as it was, or set aside: it serves on then.
+// stays reports whether a member continues unchanged or in standby, in which it still serves.
 func (w Write) stays(id string) bool {
 	if w.Drains {
 		return false

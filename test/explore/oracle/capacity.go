@@ -2,15 +2,15 @@ package oracle
 
 import "fmt"
 
-// Capacity finds writes by Muster that asked the cloud for less than what exists, so that the cloud would choose which to
-// terminate. Instances that are so young that not every reader can see them do not count: none has joined that soon. What
-// there was too much of before is the cloud's own doing: it evens out zones by launching first.
+// Capacity finds writes of Muster that set the size below the number of instances, so that the cloud would choose which to terminate.
+// Instances too young for every reader to see do not count: none has joined that soon. An excess that existed before is the cloud's own: it
+// balances zones by launching first.
 func Capacity(w Write) []string {
-	if w.Wanted.Deleting {
+	if w.Desired.Deleting {
 		return nil
 	}
-	before, existed := ours(w.Before, w.Wanted.Owner)
-	after, exists := ours(w.After, w.Wanted.Owner)
+	before, existed := ours(w.Before, w.Desired.Owner)
+	after, exists := ours(w.After, w.Desired.Owner)
 	if !existed || !exists || after.Size >= before.Size {
 		return nil
 	}
@@ -21,7 +21,7 @@ func Capacity(w Write) []string {
 	return nil
 }
 
-// visible is how many members every client can see.
+// visible counts the members that are old enough for every client to see them.
 func (w Write) visible(g Group) int {
 	n := 0
 	for _, m := range g.Counted() {

@@ -1,7 +1,6 @@
-// Package oracle says what must hold in every explored run, whatever was edited, broken or lost on the way. An oracle is
-// a pure function over facts that the explorer gathers from the simulators themselves, never from what the engine
-// believes, so that an engine that is wrong can't agree with it. One file an oracle, each with a test that shows that it
-// can fail.
+// Package oracle checks what must hold in every explored run, after any edit, fault or loss. An oracle is a pure function over facts that
+// the explorer reads from the simulators themselves, never from the engine, so that a wrong engine cannot agree with it. There is one file
+// for each oracle, with a test that shows that it can fail.
 package oracle
 
 import (
@@ -9,7 +8,7 @@ import (
 	"time"
 )
 
-// Cloud is what exists in the cloud at one moment.
+// Cloud holds the state of the cloud at one moment.
 type Cloud struct {
 	Groups    []Group
 	Templates []Template
@@ -17,7 +16,7 @@ type Cloud struct {
 	Roles     []Role
 }
 
-// Role is one that machines have.
+// Role is a role that machines use.
 type Role struct {
 	Name string
 	// Owner is the owner ID that the role carries, empty for none.
@@ -34,12 +33,12 @@ type Group struct {
 	// Owner is the owner ID that the group carries, empty for none; Template is the ID of what it launches from.
 	Owner, Template string
 	Min, Max, Size  int
-	// Surge is how much of the size was added for a rollout, in the cloud's own keeping, where an autoscaler owns the group's size.
+	// Surge is the part of the size that was added for a rollout, as recorded in the cloud, if an autoscaler owns the group's size.
 	Surge int
-	// Asked is the size that the cloud goes on being asked for where it gave up to bring some of it: with the next write of any kind it tries
-	// again. Zero where Size is all that is kept.
-	Asked    int
-	Deleting bool
+	// Requested is the requested size of a group whose cloud has given up on part of it: the next write of any kind makes the cloud try again.
+	// It is zero if the cloud keeps no size but Size.
+	Requested int
+	Deleting  bool
 	// Failed groups could not be made, or not be deleted: they never serve.
 	Failed bool
 	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
@@ -47,8 +46,7 @@ type Group struct {
 	Version int64
 	Content string
 	Members []Member
-	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it. Untagged is the
-	// same without its tags.
+	// Print is a text with all fields of the group except its members, for comparisons. Untagged is the same without the tags.
 	Print, Untagged string
 	Tags            map[string]string
 }
@@ -64,16 +62,16 @@ type Member struct {
 	Aside bool
 	// Doomed members are about to be taken by the cloud; Failed ones do not serve and are kept by the cloud until a client removes them.
 	Doomed, Failed bool
-	// Template is the ID of the template, and Version the number of its version, that it was launched from; Content is what
-	// these make.
+	// Template is the ID of the template, and Version the number of its version, from which the member was launched. Content is the content of
+	// that version.
 	Template string
 	Version  int64
 	Content  string
-	// Launched is when the instance was started.
+	// Launched is the launch time of the instance.
 	Launched time.Time
 }
 
-// Staying are the members that count.
+// Staying returns the members that are not on their way out.
 func (g Group) Staying() []Member {
 	var list []Member
 	for _, m := range g.Members {
@@ -84,7 +82,7 @@ func (g Group) Staying() []Member {
 	return list
 }
 
-// Counted are the members that the group itself counts.
+// Counted returns the members that the group itself counts.
 func (g Group) Counted() []Member {
 	var list []Member
 	for _, m := range g.Staying() {
@@ -111,10 +109,10 @@ type Template struct {
 type Version struct {
 	Number  int64
 	Default bool
-	// Content is what it makes machines of.
+	// Content identifies the machines that the version produces.
 	Content string
-	// Says is its description.
-	Says string
+	// Description is the description of the version.
+	Description string
 }
 
 // Instance is one machine that has not ended.
@@ -130,46 +128,47 @@ type Instance struct {
 type Node struct {
 	// Joined is true if the machine has become a node of the workload cluster.
 	Joined bool
-	// DrainStarted is when our drain of it began; zero when it is not being drained. Of one that Muster has deleted it is what it was then.
+	// DrainStarted is the start of Muster's drain of the Node, zero if it is not drained. For a Node that Muster has deleted it keeps its
+	// value.
 	DrainStarted time.Time
-	// Pods is how many pods run there that a drain would evict.
+	// Pods counts the pods on the Node that a drain would evict.
 	Pods int
-	// Ready is its Ready condition.
+	// Ready is true if the Ready condition is True.
 	Ready bool
 	// Cordoned is true if no pod is scheduled onto it.
 	Cordoned bool
-	// Marked is since when a user or the autoscaler asks for it to go first; zero for not.
+	// Marked is the time since which a user or the autoscaler has asked for this machine to be removed first, zero if neither has.
 	Marked time.Time
 }
 
-// Wanted is what the object asks for at one moment.
-type Wanted struct {
+// Desired holds the specification of the objects at one moment.
+type Desired struct {
 	// Owner is the object's owner ID.
 	Owner string
 	// Named is the name of the group that spec.providerID names; empty for none.
 	Named string
-	// Adopt is the name of the group of another provider that the object asks to adopt; empty for none. Kept is true while the object asks
-	// for the machines that this group had.
+	// Adopt is the name of the group of another provider that the object asks to adopt, empty for none. Kept is true while the object asks to
+	// keep the machines of this group.
 	Adopt              string
 	Kept               bool
 	Replicas, Min, Max int
-	// Keep is how many versions of distinct content a template keeps; zero while not every client can know what versions there are.
+	// Keep is the number of versions with distinct content that a template keeps. It is zero while some clients may not know all versions.
 	Keep int
 	// External is true if an autoscaler owns the group's size.
 	External bool
 	Deleting bool
-	// Force is true if updates of the cloud's own may lose pods which can't be evicted.
+	// Force is true if updates by the cloud may delete pods that cannot be evicted.
 	Force bool
 	// DrainTimeout bounds a drain; zero is no bound.
 	DrainTimeout time.Duration
-	// Surge and Unavailable are how many machines above the wanted number may exist, and how many of it may be missing.
+	// Surge and Unavailable bound how many machines above the wanted number may exist, and how many of it may be missing.
 	Surge, Unavailable Share
-	// ByHand is true if Muster replaces stale machines, Paused if none is replaced for now, SkipModel if none ever is.
-	ByHand, Paused, SkipModel bool
-	// Restart is the moment before which machines were made that a user asked to replace; zero for none.
+	// ReplacedByMuster is true if Muster replaces stale machines itself. Paused suspends replacement, SkipModel disables it.
+	ReplacedByMuster, Paused, SkipModel bool
+	// Restart is the time of the last restart request: machines launched before it are to be replaced. Zero for none.
 	Restart time.Time
-	// Condemned are the instances whose deletion a user asked for by name.
-	Condemned map[string]bool
+	// DeletionRequested holds the instances whose deletion a user has requested by name.
+	DeletionRequested map[string]bool
 }
 
 // Share is a number, or a percentage of the wanted number.
@@ -178,7 +177,7 @@ type Share struct {
 	Percent bool
 }
 
-// Of is the number that a share of so many is. What is rounded up is written as a surge is.
+// Of returns the number that a share of so many is. What is rounded up is written as a surge is.
 func (s Share) Of(n int, up bool) int {
 	switch {
 	case !s.Percent:
@@ -190,9 +189,9 @@ func (s Share) Of(n int, up bool) int {
 	}
 }
 
-// Limits are the surge and the number of missing machines that are allowed of n. Two that round to nothing allow one to be
+// Limits returns the surge and the number of missing machines that are allowed of n. Two that round to nothing allow one to be
 // missing, or nothing could ever be replaced.
-func (w Wanted) Limits(n int) (surge, unavailable int) {
+func (w Desired) Limits(n int) (surge, unavailable int) {
 	surge, unavailable = w.Surge.Of(n, true), min(n, w.Unavailable.Of(n, false))
 	if surge+unavailable == 0 {
 		unavailable = min(n, 1)
@@ -200,14 +199,13 @@ func (w Wanted) Limits(n int) (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// Write is one write to the cloud that we sent, with everything as it was right before and right after it.
+// Write is one write of Muster to the cloud, with the state right before and right after it.
 type Write struct {
 	At time.Time
 	// Call is the cloud's name of the call.
 	Call          string
 	Before, After Cloud
-	// Named are the instances that the call names, if it names any: the cloud may let others go at the same moment for
-	// reasons of its own.
+	// Named lists the instances that the call names, if any: the cloud may remove others at the same moment for other reasons.
 	Named []string
 	// Forces is true if it is an update of the cloud's own that loses pods which can't be evicted.
 	Forces bool
@@ -218,16 +216,17 @@ type Write struct {
 	// Drains is true if it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
 	Drains bool
 	// Nodes are those of all instances, by instance ID, right before.
-	Nodes  map[string]Node
-	Wanted Wanted
-	// Unseen is how long an instance may exist before every client that looks can see it.
+	Nodes   map[string]Node
+	Desired Desired
+	// Unseen bounds the time for which a new instance can be invisible to some clients.
 	Unseen time.Duration
-	// Moved is true if a user, the autoscaler or another manager changed the size, or the object, so lately that the writer may not know.
+	// Moved is true if the object or the size was changed so recently, by a user, the autoscaler or another manager, that the writer may not
+	// know.
 	Moved bool
-	// Autoscaled are the sizes, without surge, that the autoscaler has changed so lately that the writer may not know of the present one.
+	// Autoscaled lists the sizes, without surge, that the autoscaler has set so recently that the writer may not know the present one.
 	Autoscaled []int
-	// Lost are the instances that stopped serving by others' doing so lately that not every client can know, Risen those that
-	// began to serve so lately.
+	// Lost holds the instances that stopped serving, without Muster's doing, so recently that some clients may not know. Risen holds those
+	// that began to serve so recently.
 	Lost, Risen map[string]bool
 }
 
@@ -247,22 +246,22 @@ func (w *Write) Reopened() {
 	}
 }
 
-// Check is one oracle over writes: it says what is wrong, or nothing.
+// Check is one oracle over writes: it returns the violations.
 type Check struct {
 	Name string
 	Of   func(Write) []string
 }
 
-// Checks are all oracles over writes.
+// Checks returns all oracles over writes.
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told},
-		{"forced", Forced}, {"adopted", Adopted},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History},
+		{"reported", Reported}, {"forced", Forced}, {"adopted", Adopted},
 	}
 }
 
-// gone are the members that counted before the write and do not after it, because of it.
+// gone returns the members that counted before the write and do not after it, because of it.
 func gone(w Write) []Member {
 	staying := map[string]bool{}
 	for _, g := range w.After.Groups {
@@ -281,7 +280,7 @@ func gone(w Write) []Member {
 	return list
 }
 
-// ours is the group that the owner has, if there is one.
+// ours returns the group of the owner, if there is one.
 func ours(c Cloud, owner string) (Group, bool) {
 	for _, g := range c.Groups {
 		if g.Owner == owner && !g.Deleting {

@@ -16,13 +16,13 @@ func Foreign(w Write) []string {
 		templates[t.ID] = t
 	}
 	for _, g := range w.Before.Groups {
-		if after := groups[g.Name]; g.Owner != w.Wanted.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) &&
+		if after := groups[g.Name]; g.Owner != w.Desired.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) &&
 			!w.adopts(g, after) {
 			wrong = append(wrong, fmt.Sprintf("%s changed group %s, which is not ours, from %s to %q", w.Call, g.Name, g.Print, after.Print))
 		}
 	}
 	for _, t := range w.Before.Templates {
-		if after := templates[t.ID]; t.Owner != w.Wanted.Owner && after.Print != t.Print && !w.adoptsTemplate(t, after) {
+		if after := templates[t.ID]; t.Owner != w.Desired.Owner && after.Print != t.Print && !w.adoptsTemplate(t, after) {
 			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print,
 				after.Print))
 		}
@@ -32,21 +32,21 @@ func Foreign(w Write) []string {
 
 // second finds a group, a template or a role of the pool that was created although the object names a group that is not the pool's.
 func second(w Write) []string {
-	named := slices.ContainsFunc(w.Before.Groups, func(g Group) bool { return g.Name == w.Wanted.Named && g.Owner != w.Wanted.Owner })
-	if w.Wanted.Named == "" || !named {
+	named := slices.ContainsFunc(w.Before.Groups, func(g Group) bool { return g.Name == w.Desired.Named && g.Owner != w.Desired.Owner })
+	if w.Desired.Named == "" || !named {
 		return nil
 	}
 	var wrong []string
 	for _, g := range w.After.Groups {
-		if g.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Groups, func(b Group) bool { return b.Name == g.Name }) {
+		if g.Owner == w.Desired.Owner && !slices.ContainsFunc(w.Before.Groups, func(b Group) bool { return b.Name == g.Name }) {
 			wrong = append(wrong, fmt.Sprintf("%s created group %s beside %s, which the object names and which is not ours", w.Call, g.Name,
-				w.Wanted.Named))
+				w.Desired.Named))
 		}
 	}
 	for _, t := range w.After.Templates {
-		if t.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Templates, func(b Template) bool { return b.ID == t.ID }) {
+		if t.Owner == w.Desired.Owner && !slices.ContainsFunc(w.Before.Templates, func(b Template) bool { return b.ID == t.ID }) {
 			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name,
-				w.Wanted.Named))
+				w.Desired.Named))
 		}
 	}
 	return append(wrong, secondRole(w)...)
@@ -56,15 +56,15 @@ func second(w Write) []string {
 func secondRole(w Write) []string {
 	var wrong []string
 	for _, r := range w.After.Roles {
-		if r.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Roles, func(b Role) bool { return b.Name == r.Name }) {
+		if r.Owner == w.Desired.Owner && !slices.ContainsFunc(w.Before.Roles, func(b Role) bool { return b.Name == r.Name }) {
 			wrong = append(wrong, fmt.Sprintf("%s created role %s although the object names group %s, which is not ours", w.Call, r.Name,
-				w.Wanted.Named))
+				w.Desired.Named))
 		}
 	}
 	return wrong
 }
 
-// foreignRoles finds roles that are not ours and were changed, and policies that others attached to ours and that are gone.
+// foreignRoles finds changed roles of others, and removed policies that others had attached to the pool's role.
 func foreignRoles(w Write) []string {
 	var wrong []string
 	roles := map[string]Role{}
@@ -74,10 +74,10 @@ func foreignRoles(w Write) []string {
 	for _, before := range w.Before.Roles {
 		after := roles[before.Name]
 		switch {
-		case before.Owner != w.Wanted.Owner && after.Print != before.Print:
+		case before.Owner != w.Desired.Owner && after.Print != before.Print:
 			wrong = append(wrong, fmt.Sprintf("%s changed role %s, which is not ours, from %s to %q", w.Call, before.Name, before.Print,
 				after.Print))
-		case before.Owner == w.Wanted.Owner && len(after.Theirs) < len(before.Theirs):
+		case before.Owner == w.Desired.Owner && len(after.Theirs) < len(before.Theirs):
 			wrong = append(wrong, fmt.Sprintf("%s detached from role %s what others had attached: %v are left of %v", w.Call, before.Name,
 				after.Theirs, before.Theirs))
 		}

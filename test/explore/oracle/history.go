@@ -8,7 +8,7 @@ import "fmt"
 func History(w Write) []string {
 	var wrong []string
 	for _, before := range w.Before.Templates {
-		if before.Owner != w.Wanted.Owner {
+		if before.Owner != w.Desired.Owner {
 			continue
 		}
 		for _, after := range w.After.Templates {
@@ -20,7 +20,7 @@ func History(w Write) []string {
 	return wrong
 }
 
-// pruned finds what is wrong with the versions that a template has lost.
+// pruned finds violations in the deletion of a template's versions.
 func (w Write) pruned(before, after Template) []string {
 	left, contents := map[int64]bool{}, map[string]bool{}
 	for _, v := range after.Versions {
@@ -30,12 +30,12 @@ func (w Write) pruned(before, after Template) []string {
 		return nil
 	}
 	used := inUse(w.Before.Groups, before.ID, func(m Member) bool { return w.At.Sub(m.Launched) > w.Unseen })
-	kept := before.kept(w.Wanted.Keep)
+	kept := before.kept(w.Desired.Keep)
 	var wrong []string
 	for k, v := range before.Versions {
 		why := w.needed(v, k == 0, used[v.Number])
-		if why == "" && kept[v.Content] && !contents[v.Content] && !w.Wanted.Deleting {
-			why = fmt.Sprintf("the last one of its content, which is among the newest %d", w.Wanted.Keep)
+		if why == "" && kept[v.Content] && !contents[v.Content] && !w.Desired.Deleting {
+			why = fmt.Sprintf("the last one of its content, which is among the newest %d", w.Desired.Keep)
 		}
 		if why != "" && !left[v.Number] {
 			wrong = append(wrong, fmt.Sprintf("%s deleted version %d of launch template %s, %s", w.Call, v.Number, before.Name, why))
@@ -44,12 +44,12 @@ func (w Write) pruned(before, after Template) []string {
 	return wrong
 }
 
-// needed says why a version of the pool's template is to stay, whatever its content.
+// needed returns why a version of the pool's template must stay, whatever its content.
 func (w Write) needed(v Version, newest, used bool) string {
 	switch {
 	case used:
 		return "from which machines are launched"
-	case w.Wanted.Deleting:
+	case w.Desired.Deleting:
 		return ""
 	case v.Default:
 		return "which is the default"
@@ -59,7 +59,7 @@ func (w Write) needed(v Version, newest, used bool) string {
 	return ""
 }
 
-// inUse are the versions of a template that groups and the machines name that can be seen.
+// inUse returns the versions of a template that groups and the machines name that can be seen.
 func inUse(groups []Group, template string, seen func(Member) bool) map[int64]bool {
 	used := map[int64]bool{}
 	for _, g := range groups {
@@ -75,7 +75,7 @@ func inUse(groups []Group, template string, seen func(Member) bool) map[int64]bo
 	return used
 }
 
-// kept are the contents that a template's newest versions have, as many as are to be kept.
+// kept returns the contents that a template's newest versions have, as many as are to be kept.
 func (t Template) kept(keep int) map[string]bool {
 	contents := map[string]bool{}
 	for _, v := range t.Versions {
@@ -87,8 +87,8 @@ func (t Template) kept(keep int) map[string]bool {
 	return contents
 }
 
-// Spare are the versions of a template that nothing is launched from, and that its history has no place for: of one content one
-// version is kept, of the newest contents as many as are asked for.
+// Spare returns the versions of a template that are not in use and exceed its history: one version is kept of each content, for as many of
+// the newest contents as configured.
 func (t Template) Spare(groups []Group, keep int) []int64 {
 	used := inUse(groups, t.ID, func(Member) bool { return true })
 	held := map[string]bool{}

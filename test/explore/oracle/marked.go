@@ -9,13 +9,13 @@ import (
 // MarkedFirst finds removals by Muster that take an unmarked machine while others that were marked would have been
 // enough. A mark is seen some time after it was made.
 func MarkedFirst(w Write) []string {
-	before, existed := ours(w.Before, w.Wanted.Owner)
-	after, exists := ours(w.After, w.Wanted.Owner)
-	if !existed || !exists || w.Wanted.Deleting || w.Wanted.External || w.Moved || after.Size >= before.Size {
+	before, existed := ours(w.Before, w.Desired.Owner)
+	after, exists := ours(w.After, w.Desired.Owner)
+	if !existed || !exists || w.Desired.Deleting || w.Desired.External || w.Moved || after.Size >= before.Size {
 		return nil
 	}
 	marked := w.markedIn(after)
-	if marked < before.Size-w.Wanted.Replicas || w.rolls(before, marked) {
+	if marked < before.Size-w.Desired.Replicas || w.rolls(before, marked) {
 		return nil
 	}
 	var wrong []string
@@ -27,18 +27,18 @@ func MarkedFirst(w Write) []string {
 	return wrong
 }
 
-// before reports whether a member may go before those that are marked: it is marked itself, its deletion was asked for by name, it does not
-// serve where such ones stay until a client removes them, or its replacement had begun.
+// before reports whether a member may go before marked ones: it is marked itself, its deletion was requested by name, it does not serve and
+// such members stay until a client removes them, or its replacement had begun.
 func (w Write) before(g Group, m Member) bool {
 	n := w.Nodes[m.ID]
-	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready || w.instead(g, m) || w.begun(g, m)
+	return !n.Marked.IsZero() || w.Desired.DeletionRequested[m.ID] || w.Shrinks && !n.Ready || w.instead(g, m) || w.begun(g, m)
 }
 
 // begun reports whether a member is to be replaced and its drain began before any other was marked: a replacement that has evicted pods is
 // completed, and the marked ones have the next turn.
 func (w Write) begun(g Group, m Member) bool {
 	drained := w.Nodes[m.ID].DrainStarted
-	if drained.IsZero() || m.Content == g.Content && !m.Launched.Before(w.Wanted.Restart) {
+	if drained.IsZero() || m.Content == g.Content && !m.Launched.Before(w.Desired.Restart) {
 		return false
 	}
 	return !slices.ContainsFunc(g.Counted(), func(o Member) bool { return w.marked(o.ID) && w.Nodes[o.ID].Marked.Before(drained) })
@@ -49,8 +49,8 @@ const patience = 5 * time.Minute
 
 // instead reports whether a member goes instead of those that are marked and serve: it does not serve, and no serving one may go.
 func (w Write) instead(g Group, m Member) bool {
-	want := w.wantedAsRead(g)
-	_, unavailable := w.Wanted.Limits(want)
+	want := w.desiredSizeAsRead(g)
+	_, unavailable := w.Desired.Limits(want)
 	serving := 0
 	for _, other := range g.Members {
 		if w.serves(other) {
@@ -62,10 +62,10 @@ func (w Write) instead(g Group, m Member) bool {
 
 // rolls reports whether what goes is replaced, so that no marked machine stays in its place.
 func (w Write) rolls(g Group, marked int) bool {
-	return w.Shrinks && (marked == 0 || g.Size <= w.Wanted.Replicas)
+	return w.Shrinks && (marked == 0 || g.Size <= w.Desired.Replicas)
 }
 
-// markedIn is how many of those that a group counts were marked.
+// markedIn counts the marked members of a group.
 func (w Write) markedIn(g Group) int {
 	n := 0
 	for _, m := range g.Counted() {

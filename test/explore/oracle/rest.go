@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// AsDesired compares what is with what the object asks for, after the last fault and the last edit. Both are named
-// facts; what is may have more of them.
+// AsDesired compares the actual state with the wanted one after the last fault and the last edit. Both are named facts; is may have
+// additional ones.
 func AsDesired(want, is map[string]string) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(want)) {

@@ -2,7 +2,7 @@ package oracle
 
 import "fmt"
 
-// Readiness is the condition Ready of one object, with an empty status where there is none.
+// Readiness is the condition Ready of one object, with an empty status if it is missing.
 type Readiness struct {
 	Object, Status, Reason, Message string
 }

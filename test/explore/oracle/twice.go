@@ -8,20 +8,20 @@ func Twice(w Write) []string {
 	var wrong []string
 	groups, templates := 0, 0
 	for _, g := range w.After.Groups {
-		if g.Owner != w.Wanted.Owner {
+		if g.Owner != w.Desired.Owner {
 			continue
 		}
 		groups++
-		before, _ := ours(w.Before, w.Wanted.Owner)
-		if n := len(g.Counted()); n > max(g.Max, w.Wanted.Max)+evening(g) && n > len(before.Counted()) {
-			wrong = append(wrong, fmt.Sprintf("after %s the group has %d instances, at most %d are allowed", w.Call, n, max(g.Max, w.Wanted.Max)))
+		before, _ := ours(w.Before, w.Desired.Owner)
+		if n := len(g.Counted()); n > max(g.Max, w.Desired.Max)+evening(g) && n > len(before.Counted()) {
+			wrong = append(wrong, fmt.Sprintf("after %s the group has %d instances, at most %d are allowed", w.Call, n, max(g.Max, w.Desired.Max)))
 		}
 		if g.Size > g.Max {
 			wrong = append(wrong, fmt.Sprintf("after %s the group's size is %d, its maximum %d", w.Call, g.Size, g.Max))
 		}
 	}
 	for _, t := range w.After.Templates {
-		if t.Owner == w.Wanted.Owner {
+		if t.Owner == w.Desired.Owner {
 			templates++
 		}
 	}

@@ -14,12 +14,12 @@ func Undrained(w Write) []string {
 		n := w.Nodes[m.ID]
 		switch {
 		case !n.Joined:
-		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 &&
-			w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
+		case !m.Held.IsZero() && w.Desired.DrainTimeout > 0 &&
+			w.At.Sub(m.Held)+time.Second >= w.Desired.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
 		case n.DrainStarted.IsZero():
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained%s", w.Call, m.ID, w.heldFor(m)))
 		case n.Pods == 0:
-		case w.Wanted.DrainTimeout > 0 && w.At.Sub(n.DrainStarted) >= w.Wanted.DrainTimeout:
+		case w.Desired.DrainTimeout > 0 && w.At.Sub(n.DrainStarted) >= w.Desired.DrainTimeout:
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s while %d pods still ran there, %s after its drain began",
 				w.Call, m.ID, n.Pods, w.At.Sub(n.DrainStarted)))
@@ -28,7 +28,7 @@ func Undrained(w Write) []string {
 	return wrong
 }
 
-// released are the members on their way out that the write lets go.
+// released returns the members on their way out that the write lets go.
 func released(w Write) []Member {
 	var list []Member
 	for _, g := range w.Before.Groups {
@@ -41,7 +41,7 @@ func released(w Write) []Member {
 	return list
 }
 
-// heldFor says how long a hook has kept the member.
+// heldFor describes how long a hook has held the member.
 func (w Write) heldFor(m Member) string {
 	if m.Held.IsZero() {
 		return ""

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Unfounded finds writes by Muster that replace a machine, or set one aside to replace it, without a cause: it is what the group
-// launches now, and no user asked for a restart or its deletion; or nothing is to be replaced now, or not by Muster.
+// Unfounded finds writes of Muster that replace a machine, or put one into standby for its replacement, without a cause. There is none if
+// the machine is up to date, no user has requested a restart or its deletion, or replacement is suspended or not Muster's task.
 func Unfounded(w Write) []string {
-	before, existed := ours(w.Before, w.Wanted.Owner)
-	after, exists := ours(w.After, w.Wanted.Owner)
-	if !existed || !exists || w.Wanted.Deleting || w.Named == nil || w.Shrinks || after.Size < before.Size {
+	before, existed := ours(w.Before, w.Desired.Owner)
+	after, exists := ours(w.After, w.Desired.Owner)
+	if !existed || !exists || w.Desired.Deleting || w.Named == nil || w.Shrinks || after.Size < before.Size {
 		return nil
 	}
 	var wrong []string
@@ -34,15 +34,15 @@ func (w Write) unfounded(m Member, g Group) string {
 	switch {
 	case m.Doomed, m.Failed: // the cloud has launched another in its place, or it does not run until a client removes it
 		return ""
-	case w.marked(m.ID) && len(g.Counted()) > w.wanted(g): // it goes in place of one to replace, and another comes for that one
+	case w.marked(m.ID) && len(g.Counted()) > w.desiredSize(g): // it goes in place of one to replace, and another comes for that one
 		return ""
-	case w.Wanted.Condemned[m.ID] || m.Launched.Before(w.Wanted.Restart) && !w.Wanted.Paused:
+	case w.Desired.DeletionRequested[m.ID] || m.Launched.Before(w.Desired.Restart) && !w.Desired.Paused:
 		return ""
-	case w.Wanted.Paused:
+	case w.Desired.Paused:
 		return "its rollout is held"
-	case w.Wanted.SkipModel:
+	case w.Desired.SkipModel:
 		return "changed models replace nothing here"
-	case !w.Wanted.ByHand:
+	case !w.Desired.ReplacedByMuster:
 		return "the pool has no strategy"
 	case m.Content == g.Content && m.Content != "": // what a deleted version made is not known
 		return "it was launched from what the group launches now"

@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Cost is how often something was asked of the driver, and how many requests to the cloud that took.
+// Cost counts calls of a driver method, and the requests to the cloud that they took.
 type Cost struct{ Times, Calls int }
 
 // Costs counts requests to the cloud, and what they were for.
@@ -37,7 +37,7 @@ func (d counted[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) e
 	return d.Driver.Start(ctx, t, s)
 }
 
-// of counts what is asked of the cloud until the function that it returns is called.
+// of counts requests to the cloud until the returned function is called.
 func (c *Costs) of(what string) func() {
 	before := c.Calls
 	return func() {

@@ -1,3 +1,3 @@
-// Package record keeps what was seen of an explored scenario: its trace, since when each machine serves, what became of a plan, how often
-// the cloud was asked for what, and what the objects said before. It knows no world: what it needs is handed to it.
+// Package record holds the observations of an explored scenario: its trace, the time since which each machine serves, the outcome of a
+// plan, the counts of requests to the cloud, and the previous statuses of objects. It does not depend on package world.
 package record

@@ -15,8 +15,8 @@ type service struct {
 	ours   bool
 }
 
-// Keep brings the ledger up to date. What has stopped serving since it was kept last did so by our hand where it is named
-// among ours, and by others' otherwise.
+// Keep updates the ledger. Machines that have stopped serving since the last update did so because of Muster if ours lists them, and
+// otherwise because of others.
 func (l Ledger) Keep(now time.Time, c oracle.Cloud, nodes map[string]oracle.Node, ours []string) {
 	for _, g := range c.Groups {
 		for _, m := range g.Members {

@@ -8,16 +8,16 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// Happened is what became of the machines that were there when a plan was made.
+// Happened records the fate of the machines since a plan was made.
 type Happened struct {
-	// Left are the machines that went, by name; Made is how many came.
+	// Left lists the machines that went, by name. Made counts the machines that were launched.
 	Left []string
 	Made int
 	// Lowest is the least number of machines that served, Most the largest number that existed.
 	Lowest, Most int
 }
 
-// Watched is what was seen since a plan was made.
+// Watched records the machines since a plan was made.
 type Watched struct {
 	owner        string
 	before, ever map[string]bool
@@ -25,7 +25,7 @@ type Watched struct {
 	lowest, most int
 }
 
-// Watch begins to watch the machines of an owner's groups. Begin is called once they were seen.
+// Watch begins to watch the machines of an owner's groups. Call Begin once the plan has read them.
 func Watch(owner string) *Watched {
 	return &Watched{owner: owner, before: map[string]bool{}, ever: map[string]bool{}}
 }
@@ -33,7 +33,7 @@ func Watch(owner string) *Watched {
 // Begin takes what was seen for what was there when the plan was made.
 func (s *Watched) Begin(l Ledger) { s.before, s.lowest = maps.Clone(s.now), s.serving(l) }
 
-// See notes what is there.
+// See records the present machines.
 func (s *Watched) See(c oracle.Cloud, l Ledger) {
 	s.now = map[string]bool{}
 	for _, g := range c.Groups {

@@ -7,28 +7,30 @@ import (
 )
 
 const (
-	// quarrelMost is how often within quarrelSpell two managers may write what the objects say of the cloud back to what it was before.
+	// quarrelMost bounds how often within quarrelSpell two managers may restore an earlier cloud status in the objects.
 	quarrelMost  = 8
 	quarrelSpell = 5 * time.Minute
 )
 
-// Quarrel is how often what the objects say of the cloud was written back to what it was before the last change.
+// Quarrel detects managers that overwrite each other's view of the cloud in the status: it counts writes that restore the status before the
+// last change.
 type Quarrel struct {
 	before, last string
-	// cloud is what there was when last was written.
+	// cloud is the state of the cloud when last was written.
 	cloud string
 	backs []time.Time
 }
 
-// Said notes what a write has left in the objects, and returns what is wrong if they were taken back too often. Where counts returns false
-// a way back does not count, nor where the cloud has changed since: a group may create the same instance again and again.
-func (q *Quarrel) Said(said string, cloud func() string, counts func() bool) string {
-	if said == q.last {
+// Record records the status that a write has left in the objects, and returns a violation if earlier states were restored too often. A
+// restored state does not count if counts returns false, nor if the cloud has changed since, because a group can create the same instance
+// again and again.
+func (q *Quarrel) Record(status string, cloud func() string, counts func() bool) string {
+	if status == q.last {
 		return ""
 	}
 	now, is := time.Now(), cloud()
-	back := said == q.before && is == q.cloud
-	q.before, q.last, q.cloud = q.last, said, is
+	back := status == q.before && is == q.cloud
+	q.before, q.last, q.cloud = q.last, status, is
 	if !back || !counts() {
 		return ""
 	}

@@ -24,11 +24,11 @@ func TestQuarrel(t *testing.T) {
 				var q Quarrel
 				found, yes := "", func() bool { return true }
 				for k := range 20 {
-					said, cloud := []string{"one", "two"}[k%2], "one"
+					status, cloud := []string{"one", "two"}[k%2], "one"
 					if c.changes {
-						cloud = said
+						cloud = status
 					}
-					found += q.Said(said, func() string { return cloud }, yes)
+					found += q.Record(status, func() string { return cloud }, yes)
 					time.Sleep(c.within)
 				}
 				if (found != "") != c.found {

@@ -3,17 +3,17 @@ package record
 import "time"
 
 const (
-	// stillLeast is how long nothing else must have happened before a rotation for its effect to be told from that of something else: no
-	// fault lasts longer that is not taken out of force.
+	// stillLeast is the undisturbed time before a rotation that makes its effect distinguishable from that of another event. Every fault with
+	// an end is shorter.
 	stillLeast = 5 * time.Minute
-	// rotatedSpell is how long after a rotation conditions are watched.
+	// rotatedSpell bounds the time after a rotation in which conditions are watched.
 	rotatedSpell = 2 * time.Minute
 )
 
 // Rotation is the last rotation of the bootstrap token that nothing else disturbs.
 type Rotation struct {
-	// last is when an event that is no rotation happened last, at when the token was rotated while the pool was Ready; zero when something
-	// else has happened since.
+	// last is the time of the last event that is no rotation. at is the time when the token was rotated while the pool was Ready, zero if
+	// another event has come since.
 	last, at time.Time
 }
 

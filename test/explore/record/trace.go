@@ -26,10 +26,10 @@ func (t *Trace) Add(what, format string, args ...any) {
 
 func (t *Trace) String() string { return t.text.String() }
 
-// errorCodes are where the services put the word for what is wrong.
+// errorCodes match the error code in the responses of the services.
 var errorCodes = []*regexp.Regexp{regexp.MustCompile(`<Code>([^<]*)</Code>`), regexp.MustCompile(`^\{"error":\{"code":"([^"]*)"`)}
 
-// Ending is how a call ended, in words.
+// Ending describes the outcome of a call.
 func Ending(reply *http.Response, err error) string {
 	if err != nil {
 		return "no reply"

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them, and of a pool that may have so
-// many machines not more than stormMachine for each of them: some writes are about one machine. Of those that have a kind of their own for
-// each machine, not more than stormEach are sent for one.
+// At most stormMost writes of one kind may be sent within stormSpell, whatever the cloud's response, and for a large pool stormMachine for
+// each possible machine, because some writes concern one machine. Of writes with a kind for each machine, at most stormEach may be sent for
+// one.
 const (
 	stormMost, stormEach = 60, 30
 	stormMachine         = 2
@@ -24,22 +24,22 @@ const (
 
 // Writes remembers when the cloud was written to.
 type Writes struct {
-	// most is how many of a kind may be sent.
+	// most bounds the writes of one kind.
 	most int
-	// sent are the moments of the last writes, by their kind.
+	// sent holds the times of the last writes by kind.
 	sent map[string][]time.Time
-	// accepted are the moments at which writes were accepted last, by all that they say.
+	// accepted holds the times of the last accepted writes by content.
 	accepted map[string][]time.Time
-	// renewed are the moments at which back-offs ended for another reason than their effect.
+	// renewed holds the times at which back-offs were reset for another reason than their effect.
 	renewed []time.Time
 }
 
-// NewWrites returns one that remembers nothing, of a pool of so many machines at most.
+// NewWrites returns an empty record for a pool with the given maximum of machines.
 func NewWrites(machines int) *Writes {
 	return &Writes{most: max(stormMost, stormMachine*machines), sent: map[string][]time.Time{}, accepted: map[string][]time.Time{}}
 }
 
-// Sent notes a write of a kind, and returns what is wrong if it is one too many. It changes one machine if each is true.
+// Sent records a write of a kind, and returns a violation if it is one too many. It changes one machine if each is true.
 func (s *Writes) Sent(call string, each bool) string {
 	most := s.most
 	if each {
@@ -58,13 +58,13 @@ func (s *Writes) Sent(call string, each bool) string {
 // Renew notes that a user has edited something, or that a manager has started.
 func (s *Writes) Renew() { s.renewed = append(s.renewed, time.Now()) }
 
-// repeatable is how many writes of the same content may be accepted within the last repeatSpell.
+// repeatable returns how many writes of the same content may be accepted within repeatSpell.
 func (s *Writes) repeatable(now time.Time) int {
 	s.renewed = slices.DeleteFunc(s.renewed, func(at time.Time) bool { return now.Sub(at) > repeatSpell })
 	return repeatMost + repeatMore*max(0, len(s.renewed)-1)
 }
 
-// Accepted notes a write that the cloud has accepted, and returns what is wrong if it did so too often.
+// Accepted records a write that the cloud has accepted, and returns a violation if that happened too often.
 func (s *Writes) Accepted(write string) string {
 	now := time.Now()
 	recent := slices.DeleteFunc(s.accepted[write], func(at time.Time) bool { return now.Sub(at) > repeatSpell })

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// After is how long what the last edits begin goes on.
+	// After bounds the duration of the effects of the last edits.
 	After = 3 * time.Minute
-	// Unseen is how long a read of the cloud may be behind.
+	// Unseen bounds the staleness of a read of the cloud.
 	Unseen = 8 * time.Second
 )
 
@@ -45,11 +45,11 @@ func (d *Drawing) DrawRolled(own, templates func()) {
 		s.Add(Event{What: Bootstrap, At: time.Duration(d.IntN(120)) * time.Second})
 	}
 	own()
-	d.Happen(3)
+	d.DrawEvents(3)
 	if d.IntN(3) == 0 {
 		s.Add(Event{What: Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
 	}
-	// What is drawn from here on leaves what was drawn before as it was.
+	// Draws that follow do not change the previous ones.
 	if templates != nil {
 		d.again(0x76657273)
 		templates()
@@ -64,8 +64,8 @@ func (d *Drawing) DrawRolled(own, templates func()) {
 	s.ByGroup = s.Strategy == nil && s.Refresh != Disabled && d.IntN(2) == 0
 }
 
-// DrawManaged draws what happens to a pool of a managed cluster. It draws what only its kind has, its least size and what is left at the
-// places where these functions are called.
+// DrawManaged draws the events of a pool of a managed cluster. own, least and more draw what only its kind has, its least size, and the
+// rest.
 func (d *Drawing) DrawManaged(own func(), least func() int, more func()) {
 	s := &d.Scenario
 	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
@@ -79,7 +79,7 @@ func (d *Drawing) DrawManaged(own func(), least func() int, more func()) {
 	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
 	s.Pods = d.IntN(4)
 	more()
-	d.Happen(2)
+	d.DrawEvents(2)
 	if d.IntN(4) == 0 {
 		s.Add(Event{What: Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
 	}
@@ -90,10 +90,10 @@ func (d *Drawing) DrawManaged(own func(), least func() int, more func()) {
 // again begins another row of draws.
 func (d *Drawing) again(salt uint64) { d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, salt)) }
 
-// Happen draws happenings, so many faults of the cloud and up to two more, and faults of API servers.
-func (d *Drawing) Happen(cloudFaults int) {
+// DrawEvents draws events, the given number of faults of the cloud and up to two more, and faults of API servers.
+func (d *Drawing) DrawEvents(cloudFaults int) {
 	for range 1 + d.IntN(6) {
-		d.happening()
+		d.drawEvent()
 	}
 	for range cloudFaults + d.IntN(3) {
 		d.cloudFault()
@@ -105,12 +105,12 @@ func (d *Drawing) Happen(cloudFaults int) {
 
 func (d *Drawing) odds() *Odds { return &d.Scenario.Kind.Odds }
 
-// Moment is one of the time in which edits go on.
+// Moment returns a random moment within the time of the edits.
 func (d *Drawing) Moment() time.Duration {
 	return time.Duration(d.Int64N(int64(d.Within/time.Millisecond))) * time.Millisecond
 }
 
-// Limits are those of a strategy, both zero never among them.
+// Limits returns random limits of a strategy. They are never both zero.
 func (d *Drawing) Limits() *Limits {
 	values := [][2]string{{"1", "0"}, {"1", "0"}, {"0", "1"}, {"1", "1"}, {"2", "1"}, {"25%", "0"}, {"0", "30%"}, {"50%", "25%"},
 		{"100%", "0"}, {"0", "100%"}, {"3", "2"}}
@@ -118,7 +118,7 @@ func (d *Drawing) Limits() *Limits {
 	return &Limits{Surge: v[0], Unavailable: v[1], Policy: []string{"Oldest", "Newest", "Random"}[d.IntN(3)]}
 }
 
-// Near is a moment of its own or one in company: trouble comes close to something else.
+// Near returns a random moment, or one in one cases a moment near another event: faults tend to come together.
 func (d *Drawing) Near(one int, spread time.Duration) time.Duration {
 	if d.IntN(one) > 0 || len(d.Scenario.Events) == 0 {
 		return d.Moment()
@@ -127,8 +127,8 @@ func (d *Drawing) Near(one int, spread time.Duration) time.Duration {
 	return min(d.Within, max(0, at))
 }
 
-func (d *Drawing) happening() {
-	e := Event{What: pick(d, d.odds().Happenings), At: d.Near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
+func (d *Drawing) drawEvent() {
+	e := Event{What: pick(d, d.odds().Events), At: d.Near(3, 8*time.Second), N: d.IntN(9), M: d.IntN(9)}
 	if e.What == BadTemplate && (d.Scenario.SkipModel || d.Scenario.Refresh == Disabled) {
 		e.What = Template // nothing would ever replace what does not join
 	}
@@ -139,12 +139,12 @@ func (d *Drawing) happening() {
 	d.follow(e)
 }
 
-// Later is a moment after an event, so many seconds and up to so many more.
+// Later returns a moment after an event, so many seconds and up to so many more.
 func (d *Drawing) Later(e Event, least, spread int) time.Duration {
 	return min(e.At+time.Duration(least+d.IntN(spread))*time.Second, d.Within+time.Minute)
 }
 
-// follow is what is done about a happening some time later.
+// follow draws the event that reverts or continues e some time later.
 func (d *Drawing) follow(e Event) {
 	later := func(least, spread int) time.Duration { return d.Later(e, least, spread) }
 	switch e.What {
@@ -163,7 +163,7 @@ func (d *Drawing) follow(e Event) {
 	case BadTemplate:
 		d.Scenario.Add(Event{What: []What{Back, Template, Back}[d.IntN(3)], At: later(60, 300), N: d.IntN(9)})
 	case GroupEdit:
-		// What was asked for is taken back a while later.
+		// The request is reverted a while later.
 		d.Scenario.Add(Event{What: GroupEdit, At: min(e.At+2*time.Minute, d.Within), N: e.N, M: e.M + 1})
 	case Rival:
 		d.Scenario.Add(Event{What: Meet, At: later(0, 15), N: d.IntN(6), M: d.IntN(9)})
@@ -215,12 +215,13 @@ func (d *Drawing) machineFault(f *sim.Fault) {
 	}
 }
 
-// Mishaps are what users, bad luck and programs do to every pool, each as often as it is named.
-func Mishaps() []What {
+// CommonEvents lists the events that can happen to every pool: actions of users, faults, and other programs. An event is drawn as often as
+// it is listed.
+func CommonEvents() []What {
 	return []What{Restart, Crash, Crash, Crash, Away, Block, Unready, Nudge, Nudge, Lag, Lag, Deaf, Rival, Meet, Meet, Pause}
 }
 
-// reads are the calls that a slow or stale read may be.
+// reads draws the calls that a slow or stale read applies to.
 func (d *Drawing) reads() string {
 	list := d.odds().Reads
 	if len(list) == 1 {

@@ -14,9 +14,9 @@ type Event struct {
 	What What
 	// Pool is the place of the pool that it happens to: 0 is the first one, others are those of Beside.
 	Pool int
-	// N and M are what the kind makes of them.
+	// N and M are parameters whose meaning depends on the kind of event.
 	N, M int
-	// Then is what comes between two calls of a pass.
+	// Then is the event between two calls of a pass.
 	Then What
 	// Fault is the rule of fault events in the cloud, API that of faults of an API server.
 	Fault sim.Fault
@@ -42,10 +42,10 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %d %d", e.What, e.N, e.M)
 }
 
-// What is the kind of an event.
+// What is a kind of event.
 type What string
 
-// What users ask for, and what programs ask for in their name.
+// The requests of users, and of programs on their behalf.
 const (
 	Replicas  What = "edit replicas"
 	Bounds    What = "edit bounds"
@@ -86,8 +86,8 @@ const (
 	LoseOwner What = "an owner is lost"
 	// Restored is a restore of the management cluster from a backup.
 	Restored What = "a backup is restored"
-	// Reapplied applies the objects of the pool to another management cluster as they stand in Git, TakenBack runs the command that gives the
-	// pool its group back.
+	// Reapplied applies the objects of the pool from Git to another management cluster. TakenBack runs the command that restores the pool's
+	// ownership of its group.
 	Reapplied What = "the objects are applied again from Git"
 	TakenBack What = "the group is taken back"
 	// Copied applies the infrastructure object, with its annotations, in another namespace.
@@ -103,7 +103,7 @@ const (
 	Autoscaler What = "autoscaler"
 )
 
-// What people do to the cloud behind the engine's back. Kinds have more of their own.
+// The out-of-band changes of the cloud. Kinds have additional ones.
 const (
 	HandTerminate    What = "hand terminates"
 	HandFail         What = "hand fails"
@@ -117,7 +117,7 @@ const (
 	// HandDropVersion deletes a version of the launch template, HandDefault makes another one the default.
 	HandDropVersion What = "hand deletes a version"
 	HandDefault     What = "hand sets the default version"
-	// HandHeal takes back what a kind of its own has broken.
+	// HandHeal reverts the specific fault of a kind.
 	HandHeal What = "hand heals"
 	// HandForeign makes what belongs to another owner, HandDropForeign deletes it.
 	HandForeign     What = "hand makes foreign"
@@ -127,7 +127,7 @@ const (
 	HandUnhealthy What = "hand marks unhealthy"
 )
 
-// What goes wrong.
+// The faults.
 const (
 	// CloudFault puts a fault of the cloud into force, Calm takes all out.
 	CloudFault What = "fault"
@@ -151,7 +151,7 @@ const (
 	// manager run a pass, or a user edit, in the middle of the next pass, right before its next effect but N.
 	Rival What = "rival"
 	Meet  What = "meet"
-	// Amid lets Then come in the middle of a pass, right before the call but N of those that M says (Calls).
+	// Amid runs Then in the middle of a pass, after N calls of the kind that M selects (Calls) and right before the next one.
 	Amid What = "amid"
 	// Away takes the workload cluster out of reach, Block lets its budgets keep every pod, Unready turns every other
 	// node not Ready, each for a while.
@@ -160,13 +160,13 @@ const (
 	Unready What = "nodes not ready"
 )
 
-// What comes between two calls beside events: a pass of the other controller of the pool, and one of another manager.
+// Further events between two calls: a pass of the other controller of the pool, and one of another manager.
 const (
 	OtherPass    What = "pass of the other controller"
 	OtherManager What = "pass of another manager"
 )
 
-// Calls are those of which an event of Amid skips some.
+// Calls selects the calls that an event of Amid counts.
 type Calls int
 
 // The calls: writes, to the cloud and to API servers; those to the cloud; all, reads of caches among them.
@@ -176,10 +176,10 @@ const (
 	AllCalls
 )
 
-// Claim is how the objects of a pool name the group of the first pool.
+// Claim selects how the objects of a pool refer to the group of the first pool.
 type Claim int
 
-// The claims: of none, by the ID in spec.providerID, by the request to adopt it, by both.
+// ClaimByID sets spec.providerID, ClaimByAdoption requests adoption, ClaimByBoth does both.
 const (
 	NoClaim Claim = iota
 	ClaimByID

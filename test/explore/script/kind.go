@@ -14,14 +14,14 @@ import (
 
 // Kind is all that is of one kind of pool, but for what plays it. What is optional is nil or empty where a kind has none of it.
 type Kind struct {
-	// Name is what -kind calls it.
+	// Name is the value of -kind.
 	Name string
-	// Claims reports whether a seed stands for a pool of the kind; the first kind of the list of all has the first say. It is nil for a kind
-	// that no seed chooses, so that the seeds of other kinds stay what they are.
+	// Claims reports whether a seed selects this kind; the first kind in the list that claims a seed gets it. It is nil for a kind that no
+	// seed selects, so that the seeds of the other kinds keep their meaning.
 	Claims func(seed uint64) bool
-	// Salt sets its draws apart from those of other kinds.
+	// Salt makes its draws differ from those of other kinds.
 	Salt uint64
-	// Drawn draws a scenario from the odds; it is sorted afterwards.
+	// Drawn draws a scenario from the odds. The caller sorts its events.
 	Drawn func(*Drawing)
 	Odds  Odds
 	// Golden are its golden scenarios.
@@ -33,12 +33,12 @@ type Kind struct {
 	// Indexes are those of its adapters, Definitions the definitions that a management cluster has of its provider.
 	Indexes     func() []watch.Index
 	Definitions []Definition
-	// Machines are the objects that stand for single machines of a pool, HaveMachines says in which scenarios there are some; nil is all.
+	// Machines describes the infrastructure objects of single machines. HaveMachines reports in which scenarios they exist; nil means in all.
 	// Both are optional.
 	Machines     *machinecontroller.Infra
 	HaveMachines func(Scenario) bool
-	// Places is true if the cloud itself puts another machine in the place of one, with the same provider ID: what was asked of the one by
-	// name holds for the other.
+	// Places is true if the cloud itself replaces a machine by another one with the same provider ID: a request for the former by name applies
+	// to the latter.
 	Places bool
 	// Version is the Kubernetes version that a pool begins with.
 	Version string
@@ -51,8 +51,8 @@ type Kind struct {
 	// FreesNames is true if Muster creates a group again when no Node is Ready that has the name of one of its machines. Elsewhere such a Node
 	// has turned in life before the machine boots.
 	FreesNames bool
-	// OpensNodes is true where the cloud opens nodes by itself, also one that it makes anew in the middle of a drain: the mark of the drain,
-	// which counts on cordoned nodes alone, may stay there.
+	// OpensNodes is true if the cloud uncordons nodes by itself, also one that it recreates during a drain. The drain mark, which only counts
+	// on cordoned nodes, may stay there.
 	OpensNodes bool
 
 	// OwnName is true if the group has the name of the infrastructure object. Otherwise the name follows from the owner.
@@ -64,40 +64,40 @@ type Kind struct {
 	LosesTag bool
 	// TheirPolicy is a policy that users attach to the roles of machines. Optional.
 	TheirPolicy string
-	// TheirID is what spec.providerID says of the group of another tool, where it can name one; GroupOf finds the name of the group in such an
-	// ID, where that is not its last part. Optional.
+	// TheirID is the spec.providerID of the group of another tool, if the kind supports that. GroupOf returns the name of the group in such an
+	// ID if it is not the last part. Both are optional.
 	TheirID string
 	GroupOf func(id string) string
-	// AdoptName is the name of a group that another provider has made, NamesGroup is true where the object itself has that name.
+	// AdoptName is the name of the group of another provider. NamesGroup is true if the object itself has that name.
 	AdoptName  string
 	NamesGroup bool
-	// Reshapes are events of its own after which the object may ask for other machines than those of a group that it adopts. Optional.
+	// Reshapes lists the events of the kind after which the object may ask for other machines than those of a group that it adopts. Optional.
 	Reshapes []What
 	// OneEach ends the names of calls that change one machine each. Optional.
 	OneEach string
 
-	// Another makes the scenario of a pool beside the first one of what is the first one's. Where it is nil a world has one pool.
+	// Another turns a copy of the first pool's scenario into that of an additional pool. If it is nil, a world has one pool.
 	Another func(*Scenario)
 }
 
 // Definition is the definition of a kind of objects, by the name of its resource and the version that has Cluster API's contract.
 type Definition struct{ Name, Version string }
 
-// Odds are what can happen to pools of a kind, each as often as it is named.
+// Odds holds the events and faults of a kind. Each is drawn as often as it is listed.
 type Odds struct {
-	Happenings []What
-	// Actions are the calls that a fault may be for, Reads those that may be slow or stale.
+	Events []What
+	// Actions are the calls to which faults apply, Reads those to which slow and stale reads apply.
 	Actions, Reads []string
 	Refusals       []Refusal
-	// Follow draws what is done about a happening of the kind's own some time later. Optional.
+	// Follow draws the event that reverts or continues an event of this kind of pool. Optional.
 	Follow func(d *Drawing, e Event)
-	// Denial is the code with which the cloud refuses what the credentials do not allow.
+	// Denial is the error code of the cloud for a request that the credentials do not allow.
 	Denial string
 	// Zones are those in which machines may fail.
 	Zones []string
 	// Secondary is a read without which the rest of a pool can be observed. Optional.
 	Secondary func(Scenario) string
-	// Switches are those of the services that pools of the kind are made of. Optional.
+	// Switches lists the switches of the services that pools of the kind use. Optional.
 	Switches []sim.Switch
 	// Ignorable are the rules of what the cloud may accept and ignore.
 	Ignorable func(Scenario) []sim.Fault
@@ -122,7 +122,7 @@ func (k *Kind) DrawAs(seed, salt uint64, drawn func(*Drawing)) Scenario {
 	return d.Scenario
 }
 
-// Goldens are the golden scenarios.
+// Goldens returns the golden scenarios.
 func (k *Kind) Goldens() []Scenario {
 	list := k.Golden()
 	for at := range list {

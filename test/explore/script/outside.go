@@ -6,10 +6,10 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// outsideOneIn is how rare scenarios are with each of the things that outside draws.
+// One in outsideOneIn scenarios has each of the event groups that Outside draws.
 const outsideOneIn = 12
 
-// Outside draws what users and restores do to objects, and what the credentials do not allow.
+// Outside draws edits of objects by users, restores from backups, and missing permissions.
 func (d *Drawing) Outside() {
 	if d.IntN(outsideOneIn) == 0 {
 		at := d.Moment()
@@ -58,10 +58,10 @@ func (d *Drawing) Adopted() {
 	s.Add(Event{What: Adopt, At: []time.Duration{0, d.Moment(), d.Moment()}[d.IntN(3)], N: d.IntN(2)})
 }
 
-// ignoredOneIn is how rare scenarios are in which the cloud ignores something that it accepts.
+// One in ignoredOneIn scenarios has a setting that the cloud accepts without effect.
 const ignoredOneIn = 8
 
-// Ignored has the cloud of some scenarios ignore one thing that can be set, from some moment on until a calm or the end.
+// Ignored draws a setting that the cloud accepts without effect, from a random moment until a calm or the end.
 func (d *Drawing) Ignored() {
 	if d.IntN(ignoredOneIn) > 0 {
 		return
@@ -69,7 +69,7 @@ func (d *Drawing) Ignored() {
 	d.Scenario.Add(Event{What: CloudFault, At: d.Moment(), Fault: pick(d, Ignorable(d.Scenario))})
 }
 
-// Ignorable are the rules of what the cloud of a scenario may accept and ignore.
+// Ignorable returns the rules of what the cloud of a scenario may accept and ignore.
 func Ignorable(s Scenario) []sim.Fault {
 	return s.Kind.Odds.Ignorable(s)
 }

@@ -20,7 +20,7 @@ type Scenario struct {
 	// Name of a golden scenario, empty for one that was drawn from its Seed.
 	Name string
 	Seed uint64
-	// Kind is the kind of its pool, Own what only that kind has, of a type of its own.
+	// Kind is the kind of its pool. Own holds the parameters that only this kind has, in a type of the kind.
 	Kind *Kind
 	Own  any
 	// Zones spreads the pool over zones.
@@ -33,45 +33,45 @@ type Scenario struct {
 	External              bool
 	DrainTimeout          time.Duration
 	Pods                  int
-	// Strategy is how stale machines are replaced; nil leaves it to the default.
+	// Strategy holds the rollout limits. Nil selects the default.
 	Strategy *Limits
-	// Refresh are the preferences of a pool without Strategy: none, with checkpoints, with surplus machines, or disabled. ByGroup is true if
-	// they are those of the group's own refresh, which the pool names then.
+	// Refresh selects the refresh preferences of a pool without Strategy: none, with checkpoints, with surplus machines, or disabled. ByGroup
+	// is true if the pool refers to those in the group's own refresh.
 	Refresh Refresh
 	ByGroup bool
-	// SkipModel is the gate by which changed templates replace nothing. Spot machines can be interrupted.
+	// SkipModel is true if changed templates replace no machine. Spot machines can be interrupted.
 	SkipModel, Spot bool
-	// Speed is how much faster than life machines come and go.
+	// Speed is the factor by which machines start and stop faster than in a real cloud.
 	Speed float64
-	// Named pools come from another tool: spec.providerID names its group, which exists without our owner tag until a user deletes it.
+	// Named pools refer in spec.providerID to the group of another tool. It exists without Muster's owner tag until a user deletes it.
 	Named bool
-	// Adopted pools come from another provider: their group exists before the object, with that provider's tags, until a user asks to adopt
-	// it.
+	// Adopted pools take over the group of another provider. It exists before the object, with that provider's tags, until a user requests its
+	// adoption.
 	Adopted bool
-	// Switches are those of the simulator that are on, from the beginning to the end.
+	// Switches holds the simulator switches that are on during the whole scenario.
 	Switches sim.Switches
-	// Rests is how long nothing happens at the end beyond what shows that all is quiet.
+	// Rests is the length of the additional quiet time at the end.
 	Rests time.Duration
 	// Neighbours is true if other controllers are at work in the workload cluster.
 	Neighbours bool
-	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
+	// Denied is a secondary read that the credentials never allow, empty for none.
 	Denied string
-	// Beside are the pools beside the first one, with what is their own. They share its kind, speed and end, and Events are those of all.
-	Beside []Scenario
-	// Events in the order in which they happen.
+	// Additional holds the additional pools with their own parameters. They share the kind, speed, end and Events of the first pool.
+	Additional []Scenario
+	// Events lists the events in their order.
 	Events []Event
-	// Ends is when the last edit, fault or change by hand is over.
+	// Ends is the time after the last edit, fault or out-of-band change.
 	Ends time.Duration
 }
 
-// Of is the scenario of the pool at a place: the first one's, or that of one beside it.
+// Of returns the scenario of the pool with an index: that of the first pool, or of an additional one.
 func (s Scenario) Of(at int) Scenario {
 	own := s
 	if at > 0 {
-		own = s.Beside[at-1]
+		own = s.Additional[at-1]
 		own.Seed, own.Kind, own.Speed, own.Ends, own.Switches, own.Denied = s.Seed, s.Kind, s.Speed, s.Ends, s.Switches, s.Denied
 	}
-	own.Events, own.Beside = nil, nil
+	own.Events, own.Additional = nil, nil
 	for _, e := range s.Events {
 		if e.Pool == at || e.What == CloudFault {
 			own.Events = append(own.Events, e)
@@ -80,7 +80,7 @@ func (s Scenario) Of(at int) Scenario {
 	return own
 }
 
-// Machines are the objects that stand for single machines in the scenario; nil where there are none.
+// Machines describes the infrastructure objects of single machines in the scenario; nil if there are none.
 func (s Scenario) Machines() *machinecontroller.Infra {
 	if s.Kind.HaveMachines != nil && !s.Kind.HaveMachines(s) {
 		return nil
@@ -113,7 +113,7 @@ type Limits struct {
 	Surge, Unavailable, Policy string
 }
 
-// Spec is a strategy as the object has it.
+// Spec returns a strategy as the object has it.
 func (l *Limits) Spec() *common.Strategy {
 	if l == nil {
 		return nil
@@ -136,7 +136,7 @@ func (s Scenario) KeepsFromJoining() bool {
 	})
 }
 
-// Without is the scenario without some of its events, by their places.
+// Without returns the scenario without some of its events, by their places.
 func (s Scenario) Without(places ...int) Scenario {
 	var events []Event
 	for k, e := range s.Events {
@@ -165,7 +165,7 @@ func (s *Scenario) Add(e Event) { s.Events = append(s.Events, e) }
 // Edited is when what a golden scenario is about happens: the pool has come to rest by then. Its creation happens at once.
 const Edited = 10 * time.Minute
 
-// With is the scenario of a pool that has come to rest, to which the events happen then.
+// With returns the scenario of a pool that has come to rest, to which the events happen then.
 func (s Scenario) With(events ...Event) Scenario {
 	s.Events, s.Ends = events, Edited+After
 	for k := range s.Events {
@@ -175,7 +175,7 @@ func (s Scenario) With(events ...Event) Scenario {
 	return s
 }
 
-// Changed is the scenario with a change.
+// Changed returns the scenario with a change.
 func (s Scenario) Changed(change func(*Scenario)) Scenario {
 	change(&s)
 	return s

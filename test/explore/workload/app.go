@@ -16,18 +16,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// App is what runs in a cluster: pods of one application, under one budget.
+// App is the application in a cluster: pods under one disruption budget.
 type App struct {
 	cluster *Cluster
-	// homeless pods wait for room, pods counts all.
+	// homeless counts the pods without a Node, pods all of them.
 	homeless, pods int
-	// started counts the pods that were ever started.
+	// started counts all pods that were ever started.
 	started int
-	// blocked is until when the budget keeps every pod.
+	// blocked is the time until which the budget rejects every eviction.
 	blocked time.Time
 }
 
-// PodsOn are the pods of the application on a node.
+// PodsOn returns the pods of the application on a node.
 func (a *App) PodsOn(node string) []corev1.Pod {
 	list := &corev1.PodList{}
 	a.cluster.env.Must(a.cluster.User.List(a.cluster.env.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
@@ -50,7 +50,7 @@ func (a *App) evict(ctx context.Context, o, _ client.Object) error {
 	return nil
 }
 
-// finish ends a pod for good, unless a finalizer keeps it, and has it started again where there is room.
+// finish ends a pod for good, unless a finalizer holds it, and restarts it where there is room.
 func (a *App) finish(name string) { a.end(name, false) }
 
 // lose ends a pod whose node is gone.
@@ -96,7 +96,7 @@ func (a *App) house() {
 	}
 }
 
-// Expel begins the end of a pod, whatever its budget says.
+// Expel begins the termination of a pod regardless of its budget.
 func (a *App) Expel(pod *corev1.Pod) {
 	c := a.cluster
 	if !pod.DeletionTimestamp.IsZero() {
@@ -130,7 +130,7 @@ func (a *App) allow(n int32) {
 	c.env.Must(c.User.Update(c.env.Context(), budget), "change the budget")
 }
 
-// tooMany is what an API server says when a budget keeps a pod.
+// tooMany returns the error of an API server for an eviction that a budget rejects.
 func tooMany() error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{

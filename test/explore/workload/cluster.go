@@ -25,9 +25,9 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// Environment is what a workload cluster uses of what is around it.
+// Environment is implemented by the world of a scenario.
 type Environment interface {
-	// At makes an appointment; Stir ends the world's sleep before one.
+	// At schedules do. Stir ends the world's sleep early.
 	At(when time.Time, do func())
 	Stir()
 	Trace(what, format string, args ...any)
@@ -36,28 +36,28 @@ type Environment interface {
 	Context() context.Context
 }
 
-// Options are what a scenario says of its workload cluster.
+// Options holds the parameters of a workload cluster.
 type Options struct {
 	Seed   uint64
 	Scheme *runtime.Scheme
-	// Refuses is true if a machine that boots under the name of a Ready Node does not join.
+	// Refuses is true if a machine whose Node name is already Ready does not join.
 	Refuses bool
-	// Restarts is true if the cloud powers a machine on again that was off. Machines of BadType never join.
+	// Restarts is true if the cloud restarts machines that were powered off. Machines of BadType never join.
 	Restarts bool
 	BadType  string
-	// Pods is how many pods each machine that joins brings, MostPods how many there are at most.
+	// Pods is the number of pods that each joining machine adds, MostPods the limit on all pods.
 	Pods, MostPods int
-	// Neighbours is true if other controllers are at work: a DaemonSet, and one that keeps some pods by a finalizer.
+	// Neighbours is true if other controllers are at work: a DaemonSet, and one that holds some pods with a finalizer.
 	Neighbours bool
-	// DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
+	// DrainStarted returns the start of a drain that the deletion of the instance's Machine began, zero for none.
 	DrainStarted func(id string) time.Time
-	// Reconnect has all clients look anew; it is called when the API server is out of reach for long enough to be given up, and when it is
-	// back.
+	// Reconnect resets all clients. It is called when the API server has been unreachable long enough for clients to give up, and when it is
+	// reachable again.
 	Reconnect func()
 }
 
-// Cluster is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
-// pods are evicted under a budget, end a moment later, and are started again where there is room.
+// Cluster is the workload cluster. Machines that the cloud launches join it some time later, if their token is valid. Its pods are evicted
+// under a budget, end a moment later, and are restarted where there is room.
 type Cluster struct {
 	Options
 	env  Environment
@@ -69,14 +69,14 @@ type Cluster struct {
 	// closed are the nodes that the cloud has closed.
 	closed map[string]bool
 
-	// What it consists of beside machines and their nodes.
+	// The parts of the cluster other than machines and their nodes.
 	Tokens *Tokens
 	App    *App
 	Users  *Users
 	Drains *Drains
 	Outage *Outage
 
-	// mu guards what the cloud asks for in its own time, beside the world.
+	// mu guards the fields that the cloud accesses at its own times, concurrently with the world.
 	mu sync.Mutex
 	// powered are the machines that the cloud powered on and off since the last call of Arrive.
 	powered []powered
@@ -94,7 +94,7 @@ type machine struct {
 	// off is when it was powered off, joined that it has become a node.
 	off    time.Time
 	joined bool
-	// marked is when a user or the autoscaler asked for it to go first.
+	// marked is the time when a user or the autoscaler requested the node's removal first.
 	marked time.Time
 	// drained is when the drain of its node began that Muster has deleted since; zero for none.
 	drained time.Time
@@ -106,7 +106,7 @@ const (
 	nodeUnknown           = 40 * time.Second
 	nodeStays             = 90 * time.Second
 	podEnds               = 2 * time.Second
-	// tokenStays is how long a token is good after the next one was made, unless it is kept alive: longer than any fault lasts.
+	// tokenStays is the validity of a replaced token unless it is renewed. It is longer than any fault.
 	tokenStays = 30 * time.Minute
 	budgetName = "web"
 	namespace  = "default"
@@ -145,7 +145,7 @@ func New(env Environment, o Options) *Cluster {
 // plenty is as good as no limit.
 const plenty = 1000
 
-// Everything is all that a client of the workload cluster may read without a cache.
+// Everything returns all that a client of the workload cluster may read without a cache.
 func Everything() []client.Object {
 	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{},
 		&corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
@@ -256,7 +256,7 @@ func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
 	return corev1.NodeCondition{Type: corev1.NodeReady, Status: is, LastTransitionTime: metav1.Now(), Reason: "Explored"}
 }
 
-// end powers a machine off: its node goes silent, and is taken away some time later.
+// end powers a machine off: its node stops its heartbeats, and is deleted some time later.
 func (l *Cluster) end(id string) {
 	m := l.by[id]
 	if m == nil || !m.off.IsZero() {
@@ -284,7 +284,7 @@ func (l *Cluster) succeeded(m *machine) bool {
 	return false
 }
 
-// node is the machine's node as it is, nil when there is none.
+// node returns the machine's node as it is, nil when there is none.
 func (l *Cluster) node(m *machine) *corev1.Node {
 	node := &corev1.Node{}
 	if l.User.Get(l.env.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
@@ -314,7 +314,7 @@ func (l *Cluster) remove(m *machine) {
 	}
 }
 
-// MachineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
+// MachineOf returns the instance of the machine that runs and has become the node of that name, empty when there is none.
 func (l *Cluster) MachineOf(node string) string {
 	l.Arrive()
 	for _, m := range l.running() {
@@ -325,7 +325,7 @@ func (l *Cluster) MachineOf(node string) string {
 	return ""
 }
 
-// Counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
+// Counts returns the number of Nodes of running machines, and how many of them are cordoned or marked by a drain.
 func (l *Cluster) Counts() (joined, cordoned int) {
 	for _, m := range l.by {
 		if !m.joined || !m.off.IsZero() {
@@ -343,7 +343,7 @@ func (l *Cluster) Counts() (joined, cordoned int) {
 	return joined, cordoned
 }
 
-// Running are the machines that run, by their IDs.
+// Running returns the machines that run, by their IDs.
 func (l *Cluster) Running() []sim.Machine {
 	var list []sim.Machine
 	for _, m := range l.running() {
@@ -352,7 +352,7 @@ func (l *Cluster) Running() []sim.Machine {
 	return list
 }
 
-// NodeOf is the Node of a machine with the provider ID, nil when there is none.
+// NodeOf returns the Node of a machine with the provider ID, nil when there is none.
 func (l *Cluster) NodeOf(providerID string) *corev1.Node {
 	for _, m := range l.by {
 		if m.joined && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
@@ -362,7 +362,7 @@ func (l *Cluster) NodeOf(providerID string) *corev1.Node {
 	return nil
 }
 
-// running are the machines that run, by their IDs.
+// running returns the machines that run, by their IDs.
 func (l *Cluster) running() []*machine {
 	var list []*machine
 	for _, id := range slices.Sorted(maps.Keys(l.by)) {

@@ -44,10 +44,10 @@ func (c *Connection) GetUncachedClient(_ context.Context, cluster client.ObjectK
 	return c.Live, nil
 }
 
-// Watch does nothing: the process tells its controllers of every event that they have a watch for.
+// Watch does nothing: the process delivers every watched event to its controllers.
 func (c *Connection) Watch(context.Context, client.ObjectKey, clustercache.Watcher) error { return nil }
 
-// GetHealthCheckingState is what probes would have said.
+// GetHealthCheckingState returns the state that periodic probes would have recorded.
 func (c *Connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
 	now := time.Now()
 	if c.Cluster.Outage.Away() {

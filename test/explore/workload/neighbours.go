@@ -49,7 +49,7 @@ func (a *App) stopAgent(node string) {
 	}
 }
 
-// held are the finalizers of the n-th pod: each third one has one.
+// held returns the finalizers of the n-th pod: each third one has one.
 func (a *App) held(n int) []string {
 	if a.cluster.Neighbours && n%3 == 0 {
 		return []string{holdFinalizer}
@@ -57,8 +57,8 @@ func (a *App) held(n int) []string {
 	return nil
 }
 
-// free has the controller of a pod's finalizer take it off: after a while, or at once where the pod's node is gone. It reports whether the
-// pod goes on to end later.
+// free removes the finalizer of a pod as its controller does: after a while, or at once if the pod's node is gone. It reports whether the
+// pod ends later.
 func (a *App) free(pod *corev1.Pod, atOnce bool) (later bool) {
 	c := a.cluster
 	if !slices.Contains(pod.Finalizers, holdFinalizer) {

@@ -12,8 +12,8 @@ import (
 
 var _ sim.Workload = (*Cluster)(nil)
 
-// A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as all. It may do so
-// while all others wait: what is to be done later wakes them.
+// A cloud that manages nodes reads them, and drains them by itself, with the same evictions as others. It may do so while all others wait:
+// scheduled actions wake them.
 
 // Ready reports whether the machine is a node that is Ready.
 func (l *Cluster) Ready(id string) bool {
@@ -127,7 +127,7 @@ func taint(t sim.Taint) corev1.Taint {
 	return corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
 }
 
-// Node is the node of a machine that runs, as it is; nil when there is none.
+// Node returns the node of a machine that runs, as it is; nil when there is none.
 func (l *Cluster) Node(id string) *corev1.Node {
 	l.mu.Lock()
 	m := l.by[id]

@@ -11,10 +11,10 @@ type Outage struct {
 	away, left time.Time
 }
 
-// Noticed is how long a workload cluster is out of reach before its connection is given up.
+// Noticed is the length of an outage after which the connection to a workload cluster is given up.
 const Noticed = 50 * time.Second
 
-// Until is until when the API server does not answer.
+// Until returns the end of the current or last outage.
 func (o *Outage) Until() time.Time { return o.away }
 
 // Away reports whether the API server does not answer.
@@ -23,7 +23,7 @@ func (o *Outage) Away() bool { return time.Now().Before(o.away) }
 // Since is since when it does not answer, or did not when it last went away.
 func (o *Outage) Since() time.Time { return o.left }
 
-// Begin takes the workload cluster out of reach for a while. Clients that are connected are told when it is back.
+// Begin makes the workload cluster unreachable for a while. Connected clients are notified of its end.
 func (o *Outage) Begin(d time.Duration) {
 	now := time.Now()
 	if !now.Before(o.away) {

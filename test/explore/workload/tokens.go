@@ -23,7 +23,7 @@ type Tokens struct {
 	lasting string
 }
 
-// secretOf is the Secret of the workload cluster that a bootstrap token is.
+// secretOf returns the Secret of the workload cluster that a bootstrap token is.
 func secretOf(token string) *corev1.Secret {
 	id, secret, _ := strings.Cut(token, ".")
 	return &corev1.Secret{
@@ -32,7 +32,7 @@ func secretOf(token string) *corev1.Secret {
 	}
 }
 
-// found is the Secret of a token as it is now; nil when there is none.
+// found returns the Secret of a token as it is now; nil when there is none.
 func (t *Tokens) found(token string) *corev1.Secret {
 	secret := secretOf(token)
 	if t.cluster.User.Get(t.cluster.env.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
@@ -94,16 +94,16 @@ func (t *Tokens) Last() string {
 	return t.lasting
 }
 
-// All are those that were ever made.
+// All returns all tokens that were ever created.
 func (t *Tokens) All() []string { return slices.Sorted(maps.Keys(t.made)) }
 
-// KeepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with
-// it.
+// KeepsToken reports whether an effect extends the validity of a bootstrap token. That continues at rest, as long as machines may be
+// launched with it.
 func KeepsToken(effect string) bool {
 	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
 }
 
-// TokenIn tells whether the token in a text is one with which a machine joins: good or bad.
+// TokenIn returns whether a machine can join with the token in a text: good or bad.
 func (t *Tokens) TokenIn(text []byte) string {
 	if token := tokenIn.FindSubmatch(text); token != nil && t.good(string(token[1])) {
 		return "good"
@@ -111,7 +111,7 @@ func (t *Tokens) TokenIn(text []byte) string {
 	return "bad"
 }
 
-// DataPrint tells bootstrap data apart by all of it but its token, of which it tells whether a machine joins with it.
+// DataPrint returns a text that identifies bootstrap data without its token, and whether a machine can join with the token.
 func (t *Tokens) DataPrint(text []byte) string {
 	sum := sha256.Sum256(tokenIn.ReplaceAll(text, nil))
 	return t.TokenIn(text) + " " + hex.EncodeToString(sum[:])

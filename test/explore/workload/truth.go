@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// Truth is what is so, whether the API server answers or not.
+// Truth returns the actual state of the Nodes, also while the API server is down.
 func (l *Cluster) Truth() map[string]oracle.Node {
 	l.Arrive()
 	all := map[string]oracle.Node{}

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// Users are those who change nodes by hand.
+// Users changes nodes as users do.
 type Users struct {
 	cluster *Cluster
 	// cordoned are the nodes that they have cordoned.

@@ -17,19 +17,19 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// account is what watches the wire to the simulated cloud.
+// account observes all requests to the simulated cloud.
 type account struct {
 	world *World
-	// costs counts requests and what they were for.
+	// costs counts requests by their purpose.
 	costs *record.Costs
-	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
+	// wrote holds the time of each manager's last write. Another manager may not have read that yet.
 	wrote map[*process]time.Time
-	// ledger is who serves.
+	// ledger records which instances serve.
 	ledger record.Ledger
 }
 
-// inPages makes the cloud answer lists with one item a page in every third scenario, so that a fault of a later page leaves a list of which
-// a part is known.
+// inPages makes the cloud return lists with one item a page in every third scenario, so that a fault on a later page leaves a list
+// half-read.
 func (a *account) inPages() {
 	w := a.world
 	if w.Scenario.Seed%3 == 1 {
@@ -37,7 +37,7 @@ func (a *account) inPages() {
 	}
 }
 
-// inForce are the cloud's faults that something may be put down to: not that pages are small.
+// inForce returns the cloud's faults that something may be put down to: not that pages are small.
 func (a *account) inForce() []sim.PlayedFault {
 	return slices.DeleteFunc(a.world.pool.Cloud.Faults().List(), func(f sim.PlayedFault) bool { return f.Kind == sim.PageLimit })
 }
@@ -83,7 +83,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// inWords is what a write asks for, without its secrets, and which instances it names.
+// inWords describes a write without its secrets, and returns the instances that it names.
 func (a *account) inWords(service string, req *http.Request) (text string, named []string, err error) {
 	var body []byte
 	if req.Body != nil {
@@ -92,7 +92,7 @@ func (a *account) inWords(service string, req *http.Request) (text string, named
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return a.world.pool.Asked(service, req, body)
+	return a.world.pool.Describe(service, req, body)
 }
 
 // count blames one write too many of a kind.
@@ -107,7 +107,7 @@ func (a *account) count(call string, req *http.Request) {
 	}
 }
 
-// look brings the ledger up to date, and notes what is to be noted.
+// look updates the ledger and the other records.
 func (a *account) look(c oracle.Cloud, nodes map[string]oracle.Node, ours []string) {
 	a.ledger.Keep(time.Now(), c, nodes, ours)
 	if a.world.watched != nil {
@@ -135,16 +135,16 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		}
 	}
 	if w.Scenario.Kind.Places {
-		p.wanted.Condemned = w.Instances.allCondemned() // an instance may have come in the place of one during the pass
+		p.desired.DeletionRequested = w.Instances.allDeletionRequested() // an instance may have come in the place of one during the pass
 	}
 	sent := oracle.Write{
-		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted,
+		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Desired: p.desired,
 		Unseen: 2 * script.Unseen,
 		Moved:  !a.world.Notes.moved.IsZero() && time.Since(a.world.Notes.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	}
-	if w.pool.Judged != nil {
-		w.pool.Judged(call, words, &sent)
+	if w.pool.Annotate != nil {
+		w.pool.Annotate(call, words, &sent)
 	}
 	a.judge(sent)
 	if a.wrote == nil {
@@ -171,7 +171,7 @@ func isWrite(operation string) bool {
 
 func (a *account) judge(w oracle.Write) {
 	for _, check := range oracle.Checks() {
-		if check.Name == "told" && len(a.world.managers.list) > 1 {
+		if check.Name == "reported" && len(a.world.managers.list) > 1 {
 			continue // another version may have come between
 		}
 		if check.Name == "foreign" && recent(a.world.Notes.disowned) || check.Name == "unwanted removal" && recent(a.world.Notes.moved) {
@@ -181,19 +181,19 @@ func (a *account) judge(w oracle.Write) {
 	}
 }
 
-// hands is how often a user tries until the cloud does what the user wants: faults meet users too.
-const hands = 12
+// userAttempts bounds the attempts of a user. Faults affect requests by users too.
+const userAttempts = 12
 
-// Hand does something as a person would, who tries again.
-func (w *World) Hand(do func(context.Context) error) error {
+// RetryAsUser performs an action of a user, with retries.
+func (w *World) RetryAsUser(do func(context.Context) error) error {
 	var err error
-	for range hands {
+	for range userAttempts {
 		if err = do(w.t.Context()); err == nil {
 			return nil
 		}
-		time.Sleep(handPause)
+		time.Sleep(userPause)
 	}
 	return err
 }
 
-const handPause = 500 * time.Millisecond
+const userPause = 500 * time.Millisecond

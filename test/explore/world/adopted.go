@@ -14,14 +14,14 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// adoption is what becomes of a group that another provider has made.
+// adoption tracks the group that another provider has created.
 type adoption struct {
 	world *World
-	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
+	// reshaped is true once an event may have made the object ask for other machines than those of the adopted group.
 	reshaped bool
 }
 
-// request has the user ask for the adoption, on the infrastructure object or on the MachinePool.
+// request has the user request the adoption, on the infrastructure object or on the MachinePool.
 func (ad *adoption) request(e script.Event) {
 	ad.world.Objects.Annotate(e.N, pool.AdoptAnnotation, ad.world.Scenario.Kind.AdoptName)
 }
@@ -87,7 +87,7 @@ func (ad *adoption) groupNameOf(mp *clusterv1.MachinePool, o client.Object) stri
 	return cmp.Or(annotated(mp, o, pool.AdoptAnnotation), remembered(o)[pool.AdoptedKey])
 }
 
-// leaveOthersTags takes the tags of another provider out of what is wanted where the object does not name them: they stay.
+// leaveOthersTags removes the tags of another provider from the wanted state unless the object names them: they stay.
 func (ad *adoption) leaveOthersTags(want map[string]string) {
 	if ad.world.Scenario.Adopted && want["team"] == "" {
 		delete(want, "team")

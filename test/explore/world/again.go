@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 )
 
-// applyAgain plays that the management cluster was lost and that the objects are applied to another one as they stand in Git: without
-// Machines, and without what Muster and the user have written to the objects of the pool.
+// applyAgain simulates the loss of the management cluster: the objects are applied to another one from Git, without Machines, and without
+// the fields that Muster and the user have written to the objects of the pool.
 func (b *backup) applyAgain() {
 	w := b.world
 	if w.Objects.deleted() {
@@ -34,7 +34,7 @@ func (b *backup) applyAgain() {
 	w.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.ProviderIDList = nil })
 }
 
-// groups are the names of the cloud's groups.
+// groups returns the names of the cloud's groups.
 func (b *backup) groups() []string {
 	var names []string
 	for _, g := range b.world.Snapshot().Groups {
@@ -54,9 +54,9 @@ func (b *backup) takeBack() {
 			w.Blame("second group", "group %s was created beside %v", name, b.before)
 		}
 	}
-	found := commands.FindStringSubmatch(w.Objects.Says())
+	found := commands.FindStringSubmatch(w.Objects.StatusText())
 	if found == nil {
-		w.Blame("second group", "want a condition with the command that takes the group back, got %s", w.Objects.Says())
+		w.Blame("second group", "want a condition with the command that takes the group back, got %s", w.Objects.StatusText())
 		return
 	}
 	for _, part := range strings.Fields(found[1]) {

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// interrupted lets what is to come between two calls come, right before a call of a pass.
+// interrupted runs the events between two calls, right before a call of a pass.
 func (p *process) interrupted(write, cloud bool) {
 	g := p.world.managers
 	if len(g.amid) == 0 || g.inside {
@@ -34,8 +34,8 @@ func (p *process) interrupted(write, cloud bool) {
 // comes lets something happen in the middle of a pass.
 func (p *process) comes(e script.Event) {
 	w := p.world
-	wanted, paused := p.wanted, p.paused
-	defer func() { p.wanted, p.paused = wanted, paused }()
+	desired, paused := p.desired, p.paused
+	defer func() { p.desired, p.paused = desired, paused }()
 	switch e.Then {
 	case script.OtherPass:
 		for _, c := range p.controllers {

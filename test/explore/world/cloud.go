@@ -22,7 +22,9 @@ func (w *World) Snapshot() oracle.Cloud {
 	for _, t := range is.Templates {
 		shown := oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tag], Tags: t.Tags}
 		for _, v := range t.Versions {
-			shown.Versions = append(shown.Versions, oracle.Version{Number: v.Number, Default: v.Default, Says: v.Description, Content: v.Content})
+			shown.Versions = append(shown.Versions, oracle.Version{
+				Number: v.Number, Default: v.Default, Description: v.Description, Content: v.Content,
+			})
 			shown.Untagged += fmt.Sprintf("%d:%s ", v.Number, v.Description)
 		}
 		shown.Print = fmt.Sprintf("%v %s", t.Tags, shown.Untagged)
@@ -49,7 +51,7 @@ func (w *World) Snapshot() oracle.Cloud {
 func groupOf(w *World, g sim.Group) oracle.Group {
 	out := oracle.Group{
 		Name: g.Name, Owner: g.Tags[w.Scenario.Kind.OwnerTag], Template: g.Template, Version: g.Version, Content: g.Content, Min: g.Min,
-		Max: cmp.Or(g.Max, Plenty), Size: g.Size, Asked: g.Requested, Surge: surgeLeft(g, g.Tags[w.Scenario.Kind.SurgeTag]),
+		Max: cmp.Or(g.Max, Plenty), Size: g.Size, Requested: g.Requested, Surge: surgeLeft(g, g.Tags[w.Scenario.Kind.SurgeTag]),
 		Deleting: g.Deleting, Failed: g.Failed, Tags: g.Tags, Untagged: g.Settings, Print: fmt.Sprintf("%s %v", g.Settings, g.Tags),
 	}
 	w.Secrets("a group's tags and labels", fmt.Sprint(g.Tags, g.Labels))

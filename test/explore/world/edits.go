@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// users are those who edit the objects, and change what is in the account by hand.
+// users edits the objects, and changes the account out of band.
 type users struct{ world *World }
 
 // undisturbed reports whether what becomes of Ready now follows from what happens now: the pool is Ready, no fault is in force, and no
@@ -41,7 +41,7 @@ func (w *World) happen(e script.Event) {
 		do(w, e)
 		return
 	}
-	if err := w.users.byHand(e); err != nil {
+	if err := w.users.changeAccount(e); err != nil {
 		w.Trace("hand", "failed")
 	}
 }
@@ -101,7 +101,7 @@ func edits() map[script.What]func(*World, script.Event) {
 	}
 }
 
-// troubles are what goes wrong.
+// troubles maps the fault events to their actions.
 func troubles() map[script.What]func(*World, script.Event) {
 	return map[script.What]func(*World, script.Event){
 		script.CloudFault: func(w *World, e script.Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
@@ -248,7 +248,7 @@ func without(o client.Object, key string) {
 	o.SetAnnotations(annotations)
 }
 
-// pause pauses both objects, or goes on with them.
+// pause pauses or unpauses both objects.
 func (u *users) pause(on bool) {
 	u.world.Objects.EditPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
 	u.world.Objects.EditObject(func(o client.Object) { pausing(o, on) })
@@ -274,8 +274,8 @@ func (u *users) deletePool() {
 	}
 }
 
-// turnUnready takes every other node's readiness away for a while. A group that the cloud would give up for good, whatever becomes of its
-// machines, is spared: what is to be done about that is its owner's to say.
+// turnUnready makes every other node not Ready for a while. It skips a group that the cloud would abandon for good, whatever happens to its
+// machines: only the owner of that can decide what to do.
 func turnUnready(w *World, e script.Event) {
 	if w.pool.Fragile != nil && w.pool.Fragile() {
 		return
@@ -284,8 +284,8 @@ func turnUnready(w *World, e script.Event) {
 	w.Workload.Unready(time.Duration(10+30*e.N) * time.Second)
 }
 
-// byHand changes something in the cloud behind the engine's back. What is not ours is left to its owner.
-func (u *users) byHand(e script.Event) error {
+// changeAccount changes something in the cloud out of band. Resources of other owners are not changed.
+func (u *users) changeAccount(e script.Event) error {
 	switch e.What {
 	case script.HandOwn:
 		u.own()
@@ -314,7 +314,7 @@ func (u *users) makeForeign(n int) {
 	}
 }
 
-// own gives the group back that was taken from us. When the object is gone it stays with whom it was given: we let go of it.
+// own restores the owner tag that was removed. If the object is gone, the group stays with its new owner, since Muster has released it.
 func (u *users) own() {
 	w := u.world
 	switch w.Objects.Owner(); {

@@ -130,6 +130,6 @@ func (g *Group) Is(serves func(sim.Member) bool, more map[string]string) map[str
 		out[name] = strconv.Itoa(n)
 	}
 	maps.Copy(out, more)
-	g.world.Objects.Told(out)
+	g.world.Objects.AddStatus(out)
 	return out
 }

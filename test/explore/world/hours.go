@@ -14,11 +14,11 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// expiredFor is how long credentials stay expired until they are renewed.
+// expiredFor is the time from the expiry of credentials to their renewal.
 const expiredFor = 25 * time.Minute
 
-// hours is the rest of the day: nothing is written while reads come round that are made every hour or every six hours. Then the credentials
-// of the account expire for a while and the kubeconfig of the workload cluster is rotated, and no machine goes for it.
+// hours continues a scenario for a day. Nothing may be written while hourly and six-hourly reads recur. Then the account's credentials
+// expire for a while, and the kubeconfig of the workload cluster is rotated; neither may cost a machine.
 func (r *rest) hours() {
 	w := r.world
 	if w.Scenario.Rests == 0 || w.over() {
@@ -26,7 +26,7 @@ func (r *rest) hours() {
 	}
 	w.since()
 	w.until(time.Now().Add(w.Scenario.Rests))
-	w.blameAll("quiet", oracle.Quiet([]oracle.Pass{{Writes: w.since(), Said: r.said()}}))
+	w.blameAll("quiet", oracle.Quiet([]oracle.Pass{{Writes: w.since(), Status: r.statusText()}}))
 	before := w.servers.members()
 	w.Trace("event", "credentials expire")
 	w.Must(w.pool.Cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "*", Code: w.Scenario.Kind.Odds.Denial,

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// unheededRest is how long a pool is given to back off from what the cloud ignores, unheededSpell how long it is watched then.
+	// A pool gets unheededRest to back off from a change that the cloud ignores, and is then watched for unheededSpell.
 	unheededRest, unheededSpell = time.Hour, 30 * time.Minute
-	// unheededMost is how many writes of one kind are sent in that time: one attempt in each of the longest back-offs and one more, of two
-	// requests each.
+	// unheededMost bounds the writes of one kind in that time: one attempt for each of the longest back-offs and one more, of two requests
+	// each.
 	unheededMost = 14
-	// noEffect is in every message about a change without effect.
+	// noEffect is part of every message about a change without effect.
 	noEffect = "changed, shows no effect"
 )
 
-// ignores puts what the cloud ignores for good into force, once the pool has come to rest.
+// ignores begins to ignore a setting for good once the pool is at rest.
 func (r *rest) ignores() {
 	w := r.world
 	if f := w.Options.Ignores; f != nil {
@@ -26,19 +26,18 @@ func (r *rest) ignores() {
 	}
 }
 
-// unheeded looks at a pool whose cloud goes on ignoring something: what is written again is written rarely, and is reported in words
-// that stay.
+// unheeded watches a pool whose cloud continues to ignore a change: retries must be rare, and the message about it stable.
 func (r *rest) unheeded() {
 	w := r.world
 	w.Must(w.pool.Cloud.Faults().Add(*w.Options.Ignores), "put a fault into force")
 	w.until(time.Now().Add(unheededRest))
 	w.since()
-	said := w.Objects.Says()
-	r.reported = strings.Contains(said, noEffect)
+	status := w.Objects.StatusText()
+	r.reported = strings.Contains(status, noEffect)
 	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.over(); {
 		w.until(time.Now().Add(quietSpell))
-		if now := w.Objects.Says(); strings.Contains(now, noEffect) != r.reported {
-			w.Blame("quiet", "at rest it was said %q, and then %q", said, now)
+		if now := w.Objects.StatusText(); strings.Contains(now, noEffect) != r.reported {
+			w.Blame("quiet", "at rest it was said %q, and then %q", status, now)
 			break
 		}
 	}
@@ -52,6 +51,6 @@ func (r *rest) unheeded() {
 		}
 	}
 	if len(writes) > 0 && !r.reported {
-		w.Blame("told", "at rest %s is written again and again, and no condition reports it: %s", fmt.Sprint(writes), said)
+		w.Blame("reported", "at rest %s is written again and again, and no condition reports it: %s", fmt.Sprint(writes), status)
 	}
 }

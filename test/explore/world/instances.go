@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// uncached are the kinds for which no decision rests on a cache.
+// uncached returns the kinds for which no decision rests on a cache.
 func uncached(k *script.Kind) []client.Object {
 	list := []client.Object{&clusterv1.Machine{}}
 	if k.Machines != nil {
@@ -30,11 +30,11 @@ func uncached(k *script.Kind) []client.Object {
 	return list
 }
 
-// Instances are the machines of the pool's group, and the objects that stand for them.
+// Instances tracks the machines of the pool's group, and their objects.
 type Instances struct {
 	world *World
-	// condemned are those whose deletion was asked for by name.
-	condemned map[string]bool
+	// deletionRequested holds the instances whose deletion was requested by name.
+	deletionRequested map[string]bool
 	// sick are the Machines that a MachineHealthCheck has found unhealthy: it bounds how many go at once, whatever serves.
 	sick map[string]bool
 }
@@ -50,23 +50,23 @@ func (ins *Instances) former(infra client.Object) bool {
 func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 	w := p.world
 	if w.Notes.recently() {
-		w.Instances.condemnByHand(providerID)
+		w.Instances.requestDeletionOf(providerID)
 		return
 	}
 	after := oracle.Cloud{Groups: slices.Clone(before.Groups)}
 	before.Groups = slices.Clone(before.Groups)
-	condemned := maps.Clone(w.Instances.condemned)
-	w.Instances.condemnByHand(providerID)
+	requestedBefore := maps.Clone(w.Instances.deletionRequested)
+	w.Instances.requestDeletionOf(providerID)
 	for k := range before.Groups {
 		of := &before.Groups[k].Members
-		*of = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return condemned[m.ID] })
-		after.Groups[k].Members = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return w.Instances.condemned[m.ID] })
-		if !p.wanted.External { // there another may be brought before it goes
+		*of = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return requestedBefore[m.ID] })
+		after.Groups[k].Members = slices.DeleteFunc(slices.Clone(*of), func(m oracle.Member) bool { return w.Instances.deletionRequested[m.ID] })
+		if !p.desired.External { // there another may be brought before it goes
 			after.Groups[k].Size -= len(*of) - len(after.Groups[k].Members)
 		}
 	}
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
-		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted,
+		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Desired: p.desired,
 		Unseen: 2 * script.Unseen,
 	}))
 }
@@ -78,19 +78,19 @@ func (ins *Instances) ownsNow(o client.Object) bool {
 	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })
 }
 
-// Condemn notes that a user wants the instance of the UID to go.
-func (ins *Instances) Condemn(uid string) { ins.condemned[uid] = true }
+// RequestDeletion notes that a user wants the instance of the UID to go.
+func (ins *Instances) RequestDeletion(uid string) { ins.deletionRequested[uid] = true }
 
-// condemnByHand notes that a user wants the instance to go.
-func (ins *Instances) condemnByHand(providerID string) {
+// requestDeletionOf notes that a user wants the instance to go.
+func (ins *Instances) requestDeletionOf(providerID string) {
 	for _, m := range ins.list() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
-			ins.condemned[cmp.Or(m.ID, m.Name)] = true
+			ins.deletionRequested[cmp.Or(m.ID, m.Name)] = true
 		}
 	}
 }
 
-// list are the machines of the pool's group where objects stand for them, also while the group has another owner.
+// list returns the machines of the pool's group if they have objects, also while the group has another owner.
 func (ins *Instances) list() []sim.Member {
 	w := ins.world
 	if w.Scenario.Kind.Machines == nil {
@@ -102,7 +102,7 @@ func (ins *Instances) list() []sim.Member {
 	return nil
 }
 
-// objects are the objects that stand for single machines.
+// objects returns the objects of single machines.
 func (ins *Instances) objects() []client.Object {
 	w := ins.world
 	if w.Scenario.Machines() == nil {
@@ -120,35 +120,35 @@ func (ins *Instances) objects() []client.Object {
 	return all
 }
 
-// allCondemned are the instances that are to go by name.
-func (ins *Instances) allCondemned() map[string]bool {
+// allDeletionRequested returns the instances that are to go by name.
+func (ins *Instances) allDeletionRequested() map[string]bool {
 	if ins.world.Scenario.Machines() != nil && ins.world.Scenario.Kind.Places {
-		ins.condemnPlaces()
+		ins.recordPlaces()
 	}
-	return maps.Clone(ins.condemned)
+	return maps.Clone(ins.deletionRequested)
 }
 
-// condemnPlaces notes the instances that are now in the place of those whose deletion was asked for: it can't be taken back.
-func (ins *Instances) condemnPlaces() {
+// recordPlaces records the instances that now have the place of those whose deletion was requested: the request can't be reverted.
+func (ins *Instances) recordPlaces() {
 	w := ins.world
 	for _, o := range ins.objects() {
 		if !o.GetDeletionTimestamp().IsZero() && ins.ownsNow(o) {
-			ins.condemnByHand(w.Scenario.Machines().ProviderID(o))
+			ins.requestDeletionOf(w.Scenario.Machines().ProviderID(o))
 		}
 	}
 	list := &clusterv1.MachineList{}
 	w.Must(w.Objects.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list Machines")
 	for i := range list.Items {
 		if m := &list.Items[i]; !m.DeletionTimestamp.IsZero() && m.Spec.ProviderID != "" {
-			ins.condemnByHand(m.Spec.ProviderID)
+			ins.requestDeletionOf(m.Spec.ProviderID)
 			w.keeper.Succeed(m)
 		}
 	}
 }
 
-// condemns watches the deletion of a Machine: that is how the drain of its Node begins, and it is judged as one where it is ours to
-// choose.
-func (p *process) condemns(workload bool, op memapi.Op) {
+// recordDeletion watches the deletion of Machines. It begins the drain of a Node, which the oracles check like a removal that Muster has
+// chosen.
+func (p *process) recordDeletion(workload bool, op memapi.Op) {
 	w := p.world
 	if workload || op.Kind != "Machine" || op.Verb != "delete" {
 		return
@@ -167,7 +167,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	lost, risen := a.ledger.Lately(now, p.late())
 	of := w.Scenario.Machines().ProviderID(infra)
 	p.causes(op.Key.Name, cloud, of)
-	id := w.keeper.Condemn(of)
+	id := w.keeper.RequestDeletion(of)
 	if id == "" {
 		return
 	}
@@ -177,14 +177,14 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	}
 	a.judge(oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
-		Wanted: p.wanted,
-		Unseen: 2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+		Desired: p.desired,
+		Unseen:  2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	})
 }
 
-// spares takes back what condemns has noted of a Machine whose deletion was refused, unless others had asked for it before.
-func (p *process) spares(workload bool, op memapi.Op) {
+// revertDeletion reverts the record of condemns for a Machine whose deletion was rejected, unless others had requested it before.
+func (p *process) revertDeletion(workload bool, op memapi.Op) {
 	w := p.world
 	m := &clusterv1.Machine{}
 	if workload || op.Kind != "Machine" || op.Verb != "delete" || w.Objects.User.Get(w.t.Context(), op.Key, m) != nil ||
@@ -196,13 +196,13 @@ func (p *process) spares(workload bool, op memapi.Op) {
 		return
 	}
 	id := w.Scenario.Machines().ProviderID(infra)
-	w.keeper.Spare(id)
+	w.keeper.RevertDeletion(id)
 	if w.Instances.sick[op.Key.Name] {
 		return // the MachineHealthCheck still asks for it
 	}
 	for _, m := range w.Instances.list() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(id) {
-			delete(w.Instances.condemned, cmp.Or(m.ID, m.Name))
+			delete(w.Instances.deletionRequested, cmp.Or(m.ID, m.Name))
 		}
 	}
 }
@@ -233,7 +233,7 @@ func (ins *Instances) dropMachine(e script.Event) {
 	providerID := w.Scenario.Machines().ProviderID(o)
 	if e.What == script.DropInfraMachine {
 		if ins.ownsNow(o) {
-			ins.condemnByHand(providerID)
+			ins.requestDeletionOf(providerID)
 		}
 		w.Must(w.Objects.User.Delete(w.t.Context(), o), "delete infrastructure machine %s", o.GetName())
 		return
@@ -248,12 +248,13 @@ func (ins *Instances) dropMachine(e script.Event) {
 // userDeletes has a user delete the Machine of an instance.
 func (ins *Instances) userDeletes(m *clusterv1.Machine, providerID string) {
 	w := ins.world
-	w.keeper.Condemn(providerID)
-	ins.condemnByHand(providerID)
+	w.keeper.RequestDeletion(providerID)
+	ins.requestDeletionOf(providerID)
 	w.Must(w.Objects.User.Delete(w.t.Context(), m), "delete Machine %s", m.Name)
 }
 
-// standAlone are the Machines without an infrastructure machine that a pass has seen since: the deletion of a younger one cannot be held.
+// standAlone returns the Machines without an infrastructure machine that a pass has seen since: the deletion of a younger one cannot be
+// held.
 func (ins *Instances) standAlone(list *clusterv1.MachineList, infras []client.Object) []*clusterv1.Machine {
 	var alone []*clusterv1.Machine
 	for i := range list.Items {
@@ -261,8 +262,8 @@ func (ins *Instances) standAlone(list *clusterv1.MachineList, infras []client.Ob
 		below := func(o client.Object) bool {
 			return strings.EqualFold(o.GetName(), m.Spec.InfrastructureRef.Name)
 		}
-		mine := !ins.world.several() || poolNameOf(m) == ins.world.poolKey.Name
-		if mine && m.DeletionTimestamp.IsZero() && time.Since(m.CreationTimestamp.Time) > seenLater && !slices.ContainsFunc(infras, below) {
+		ofPool := !ins.world.several() || poolNameOf(m) == ins.world.poolKey.Name
+		if ofPool && m.DeletionTimestamp.IsZero() && time.Since(m.CreationTimestamp.Time) > seenLater && !slices.ContainsFunc(infras, below) {
 			alone = append(alone, m)
 		}
 	}

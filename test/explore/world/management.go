@@ -44,11 +44,11 @@ var (
 // infraGroup is the API group of infrastructure objects of all kinds.
 const infraGroup = "infrastructure.cluster.x-k8s.io"
 
-// schemes are what the objects of every kind of pool stand beside.
+// schemes registers the types that pools of every kind need.
 var schemes = []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme,
 	musterv1.AddToScheme}
 
-// statusKinds are the kinds whose status is a subresource.
+// statusKinds returns the kinds with a status subresource.
 func statusKinds(k *script.Kind) []client.Object {
 	return append([]client.Object{&clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}}, k.Objects...)
 }
@@ -61,11 +61,11 @@ func managementIndexes(k *script.Kind) []memapi.Index {
 	return list
 }
 
-// setup is what a user applies at the beginning.
+// setup applies the user's objects at the beginning.
 type setup struct{ world *World }
 
-// furnish makes what a user applies: a cluster that is up, and a pool.
-func (f *setup) furnish() {
+// create creates the user's objects: a provisioned cluster and a pool.
+func (f *setup) create() {
 	w := f.world
 	ctx := w.t.Context()
 	for _, d := range w.Scenario.Kind.Definitions {
@@ -86,8 +86,8 @@ func (f *setup) furnish() {
 	if !w.Scenario.Has(script.Bootstrap) {
 		w.Objects.rotate()
 	}
-	if w.pool.Furnish != nil {
-		w.pool.Furnish()
+	if w.pool.SetUp != nil {
+		w.pool.SetUp()
 	}
 	f.apply(nil)
 }
@@ -114,7 +114,7 @@ func (f *setup) apply(change func(client.Object)) {
 	w.Objects.Owner() // it is known from now on, whatever becomes of the objects
 }
 
-// cluster is one that is up, with what describes its place.
+// cluster returns a provisioned Cluster that refers to its infrastructure.
 func (f *setup) cluster() *clusterv1.Cluster {
 	w := f.world
 	c, at := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: ClusterName}}, w.pool.Place()
@@ -124,8 +124,8 @@ func (f *setup) cluster() *clusterv1.Cluster {
 	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: at.InfraCluster, Name: ClusterName}
 	w.Must(w.Objects.User.Create(w.t.Context(), at.Object), "make the %s", at.Object.GetKind())
-	if at.Beside != nil {
-		w.Must(w.Objects.User.Create(w.t.Context(), at.Beside), "make the %s", at.Beside.GetKind())
+	if at.Infrastructure != nil {
+		w.Must(w.Objects.User.Create(w.t.Context(), at.Infrastructure), "make the %s", at.Infrastructure.GetKind())
 	}
 	return c
 }
@@ -158,17 +158,17 @@ func (f *setup) machinePool() *clusterv1.MachinePool {
 type Objects struct {
 	world  *World
 	server *memapi.Server
-	// User is how users read and write the management cluster.
+	// User is the client of users for the management cluster.
 	User client.Client
 	// kind is the name of the kind of the infrastructure object.
 	kind string
-	// tokens counts the tokens of the bootstrap data.
+	// tokens numbers the tokens of the bootstrap data.
 	tokens int
-	// owner is who the objects were last seen to belong to.
+	// owner is the last known owner of the objects.
 	owner cloud.Owner
 }
 
-// secretName is the name of the Secret with the bootstrap data of the pool that is looked at.
+// secretName returns the name of the Secret with the bootstrap data of the current pool.
 func (w *World) secretName() string { return secretName + script.Suffix(w.at) }
 
 // rotate puts a new token into the bootstrap data.
@@ -188,7 +188,7 @@ func (b *Objects) rotate() {
 	w.Must(b.User.Create(w.t.Context(), secret), "make the bootstrap data")
 }
 
-// Bootstrap is the hash-free bootstrap data as the secret has it now.
+// Bootstrap returns the hash-free bootstrap data as the secret has it now.
 func (b *Objects) Bootstrap() []byte {
 	secret := &corev1.Secret{}
 	if err := b.User.Get(b.world.t.Context(), client.ObjectKey{Namespace: Namespace, Name: b.world.secretName()}, secret); err != nil {
@@ -219,7 +219,7 @@ func (b *Objects) EditObject(change func(client.Object)) {
 	}
 }
 
-// Both are the pool's objects as they are; nil for one that is gone.
+// Both returns the pool's objects as they are; nil for one that is gone.
 func (b *Objects) Both() (*clusterv1.MachinePool, client.Object) { return b.read(b.User) }
 
 // infraThere reports whether the infrastructure object is there.
@@ -246,7 +246,7 @@ func (b *Objects) deleted() bool {
 	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.GetDeletionTimestamp().IsZero()
 }
 
-// Owner is who the pool's cloud objects belong to.
+// Owner returns the owner of the pool's cloud objects.
 func (b *Objects) Owner() cloud.Owner {
 	mp, o := b.Both()
 	if o == nil {
@@ -268,7 +268,7 @@ const (
 	LastMinor  = 34
 )
 
-// Minor is a minor version without its patch.
+// Minor returns a minor version without its patch.
 func Minor(n int) string { return "1." + strconv.Itoa(n) }
 
 // External reports whether an autoscaler owns the group's size.
@@ -293,8 +293,8 @@ func (b *Objects) Annotate(which int, key, value string) {
 	b.EditPool(func(mp *clusterv1.MachinePool) { set(mp) })
 }
 
-// Says is what both objects tell, with times left out.
-func (b *Objects) Says() string {
+// StatusText returns the status of both objects without times.
+func (b *Objects) StatusText() string {
 	mp, o := b.Both()
 	var text []string
 	if o != nil {
@@ -312,7 +312,7 @@ func (b *Objects) Says() string {
 	return strings.Join(text, "; ")
 }
 
-// readiness is the condition Ready of the infrastructure object.
+// readiness returns the condition Ready of the infrastructure object.
 func (b *Objects) readiness() []oracle.Readiness {
 	_, o := b.Both()
 	if o == nil {
@@ -325,7 +325,8 @@ func (b *Objects) readiness() []oracle.Readiness {
 	return []oracle.Readiness{{Object: b.kind, Status: string(c.Status), Reason: c.Reason, Message: c.Message}}
 }
 
-// observed is what the objects say of the group where the cloud decides: its ID, its instances, and the size that the autoscaler has set.
+// observed returns the fields of the objects that the cloud determines: the group's ID, its instances, and the size that the autoscaler has
+// set.
 func (b *Objects) observed() string {
 	mp, o := b.Both()
 	if o == nil {
@@ -341,8 +342,8 @@ func (b *Objects) observed() string {
 	return text
 }
 
-// Told is what the objects' statuses say, beside what there is.
-func (b *Objects) Told(is map[string]string) {
+// AddStatus adds the status of the objects to is.
+func (b *Objects) AddStatus(is map[string]string) {
 	mp, o := b.Both()
 	if mp == nil || o == nil {
 		return

@@ -21,14 +21,14 @@ type managers struct {
 	list  []*process
 	// started counts those that were ever started.
 	started int
-	// meeting is what happens in the middle of the next pass, inside is true while it happens.
+	// meeting is the event in the middle of the next pass. inside is true while it runs.
 	meeting *script.Event
 	inside  bool
-	// amid is what comes between two calls, in order.
+	// amid lists the events between two calls, in order.
 	amid []script.Event
 }
 
-// start returns a manager that has just started: a driver, an engine and caches that remember nothing.
+// start returns a new manager process: driver, engine and caches are empty.
 func (g *managers) start() *process {
 	w := g.world
 	for _, m := range w.members {
@@ -122,7 +122,7 @@ func (g *managers) resign(p *process) {
 	}
 }
 
-// next is the pass that is due next: the earliest, of equals the one of the elder process.
+// next returns the pass that is due next: the earliest, of equals the one of the elder process.
 func (g *managers) next() (who *process, what *controller, at time.Time) {
 	for _, p := range g.list {
 		p.sync()

@@ -31,17 +31,17 @@ type member struct {
 	Rollout   *Rollout
 	backup    *backup
 	adoption  *adoption
-	// writes remembers when the cloud was written to for the pool, quarrel what its objects said of the cloud.
+	// writes records the writes to the cloud for the pool, quarrel the cloud status in its objects.
 	writes  *record.Writes
 	quarrel record.Quarrel
-	// planned is what was foreseen, watched what was seen since.
+	// planned holds the forecast, watched the observations since.
 	planned plan.Forecast
 	watched *record.Watched
 	gone    bool
-	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
+	// released is true once the infrastructure object is gone. leftovers lists the cloud resources that it left behind.
 	released  bool
 	leftovers []string
-	// wrote is when the cloud was last written to for the pool.
+	// wrote is the time of the last write to the cloud for the pool.
 	wrote time.Time
 }
 
@@ -52,17 +52,17 @@ func newMember(w *World, s script.Scenario, at int) *member {
 		writes: record.NewWrites(own.Most)}
 	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
 	m.Group, m.backup, m.adoption = &Group{world: w}, &backup{world: w}, &adoption{world: w}
-	m.Instances = &Instances{world: w, condemned: map[string]bool{}, sick: map[string]bool{}}
+	m.Instances = &Instances{world: w, deletionRequested: map[string]bool{}, sick: map[string]bool{}}
 	return m
 }
 
-// keyOf is the key of an object of the pool at a place.
+// keyOf returns the key of an object of the pool at a place.
 func keyOf(first client.ObjectKey, at int) client.ObjectKey {
 	first.Name += script.Suffix(at)
 	return first
 }
 
-// InfraKey is the key of the infrastructure object of the pool that is looked at.
+// InfraKey returns the key of the infrastructure object of the pool that is looked at.
 func (w *World) InfraKey() client.ObjectKey { return w.key }
 
 // as does something with a pool as the one that is looked at. What the cloud does in its own time reads which one that is.
@@ -92,7 +92,7 @@ func (w *World) each(do func()) {
 	}
 }
 
-// any reports whether something holds for a pool that is not gone. It is asked of all.
+// any reports whether holds is true for a pool that is not gone. It calls holds for all of them.
 func (w *World) any(holds func() bool) bool {
 	found := false
 	w.each(func() { found = holds() || found })
@@ -108,5 +108,5 @@ func (w *World) over() bool {
 	return w.ended || !left
 }
 
-// several reports whether there are pools beside the first one.
+// several reports whether there are additional pools.
 func (w *World) several() bool { return len(w.members) > 1 }

@@ -54,7 +54,7 @@ func (ins *Instances) unwell(n int) {
 	for _, of := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
 		conditions.Set(m, metav1.Condition{Type: of, Status: metav1.ConditionFalse, Reason: "Explored", Message: "played by the explorer"})
 	}
-	ins.condemnByHand(m.Spec.ProviderID)
+	ins.requestDeletionOf(m.Spec.ProviderID)
 	ins.sick[m.Name] = true
 	w.Must(w.Objects.User.Status().Update(w.t.Context(), m), "mark Machine %s", m.Name)
 }

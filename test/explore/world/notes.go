@@ -9,37 +9,37 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// Thief is the owner ID of groups whose owner tag a user has changed.
-const Thief = "another-owner"
+// OtherOwner is the owner ID of groups whose owner tag a user has changed.
+const OtherOwner = "another-owner"
 
 // TheirGroup is the name of what other people have in the account.
 const TheirGroup = "by-hand"
 
-// Theirs is what a user or another tool puts onto a group of the pool's, and that stays there.
+// Theirs is the key of a tag that a user or another tool puts onto the pool's group. Muster must keep it.
 const Theirs = "theirs"
 
-// Notes are what people do in the account: for a moment not every reader can see it.
+// Notes records out-of-band changes in the account. For a moment some readers cannot see them.
 type Notes struct {
 	world *World
-	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
+	// disowned is the time when a user removed the owner tag from the pool's group.
 	disowned time.Time
-	// owned is when the user gave it back, which is seen as late.
+	// owned is the time when the user restored it.
 	owned time.Time
-	// moved is when a user changed the group's size or bounds by hand, which for a moment not every reader can see either:
-	// a removal that was right for the size before it may then leave one machine too few, until the next look.
+	// moved is the time when a user changed the group's size or bounds out of band, which for a moment some readers cannot see: a removal that
+	// was right for the previous size may then leave one machine too few, until the next look.
 	moved time.Time
 	// autoscaled are the sizes of the group that the autoscaler has changed.
 	autoscaled []autoscaled
 	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
 	rewritten time.Time
-	// notes are what others put onto our group and that has to stay there.
+	// notes holds the tags that others put onto the pool's group. They must stay.
 	notes map[string]string
 }
 
-// Moved notes that a user changes the group's size or bounds.
+// Moved records that a user changes the size or bounds of the group.
 func (n *Notes) Moved() { n.moved = time.Now() }
 
-// Disowned notes that a user takes the owner tag off the pool's group.
+// Disowned records that a user removes the owner tag from the pool's group.
 func (n *Notes) Disowned() { n.disowned = time.Now() }
 
 // Owned notes that a user gives the pool's group back.
@@ -74,7 +74,7 @@ type autoscaled struct {
 	size  int
 }
 
-// autoscaledLately are the sizes that the autoscaler has changed within the window.
+// autoscaledLately returns the sizes that the autoscaler has changed within the window.
 func (n *Notes) autoscaledLately(window time.Duration) []int {
 	var sizes []int
 	for _, s := range n.autoscaled {

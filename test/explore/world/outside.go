@@ -18,5 +18,5 @@ func (a *account) deny() {
 	w.Must(w.pool.Cloud.Faults().Add(f), "deny a read")
 }
 
-// waverFor is how long a user takes to give up a scale-in.
+// waverFor is the time after which a user reverts a scale-in.
 const waverFor = 20 * time.Second

@@ -36,8 +36,8 @@ func MinorOf(version string) int {
 	return n
 }
 
-// Furnish has the cluster created once its objects are there.
-func (p *Plane) Furnish() { p.World.At(time.Now().Add(time.Second), p.Provide) }
+// SetUp has the cluster created once its objects are there.
+func (p *Plane) SetUp() { p.World.At(time.Now().Add(time.Second), p.Provide) }
 
 // Provide does what the provider of the control plane does, until it is ready.
 func (p *Plane) Provide() {

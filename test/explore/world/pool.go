@@ -24,7 +24,7 @@ import (
 // Kind is a kind of pool, with what plays it.
 type Kind struct {
 	*script.Kind
-	// Make makes the account, and what is done with the pool in it.
+	// Make creates the account, and the functions that act on the pool in it.
 	Make func(*World) *Pool
 }
 
@@ -33,7 +33,7 @@ type Pool struct {
 	Account
 	Object
 	Edits
-	Hands
+	OutOfBand
 	Rest
 
 	Controllers
@@ -60,7 +60,7 @@ func Control[O infrapool.Object, S any](w *World, a infrapool.Adapter[O, S], dri
 // Reconcile is a reconciler's one method.
 type Reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
 
-// Look is how a plan looks at the pool.
+// Look reads the pool for a plan.
 type Look func(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (preview.Look, error)
 
 // Account is the simulated account.
@@ -68,15 +68,15 @@ type Account struct {
 	Cloud Simulator
 	// Arrange changes what the oracles read of a snapshot. Optional.
 	Arrange func(is sim.Snapshot, c *oracle.Cloud)
-	// Asked is what a write asks for, without its secrets, and which instances it names: none is empty, all that there are is nil.
-	Asked func(service string, req *http.Request, body []byte) (text string, named []string, err error)
-	// Accepted is what will be once a request that was accepted has been carried out, from what is. Optional.
+	// Describe describes a write without its secrets, and returns the instances that it names: empty for none, nil for all.
+	Describe func(service string, req *http.Request, body []byte) (text string, named []string, err error)
+	// Accepted returns the state after an accepted request has taken effect, from the present one. Optional.
 	Accepted func(call wire.Call, req *http.Request, is oracle.Cloud) oracle.Cloud
-	// Judged tells the oracles what is special about a write. Optional.
-	Judged func(call wire.Call, text string, w *oracle.Write)
+	// Annotate tells the oracles about the special effects of a write. Optional.
+	Annotate func(call wire.Call, text string, w *oracle.Write)
 }
 
-// Simulator is a simulated cloud, whichever it is.
+// Simulator is a simulated cloud.
 type Simulator interface {
 	http.Handler
 	Faults() *sim.Faults
@@ -92,28 +92,28 @@ type Object struct {
 	// Bounds are those of the number of machines, SetBounds sets them where the object has any.
 	Bounds    func(client.Object) (least, most int32)
 	SetBounds func(o client.Object, least, most int32)
-	// Rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says; nil is always.
+	// Rolls reports whether the object allows to replace machines with an outdated template; nil means always.
 	Rolls func(client.Object) bool
-	// Asks says how machines are to be replaced, in the oracles' words. The MachinePool may be gone.
-	Asks func(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted)
-	// Place is what describes where the cluster is.
+	// SetRollout sets how machines are to be replaced, in the form of the oracles. The MachinePool may be gone.
+	SetRollout func(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired)
+	// Place returns the object that describes the infrastructure of the cluster.
 	Place func() Place
-	// Furnish does for the account and the cluster what is done before the object is applied. Optional.
-	Furnish func()
+	// SetUp prepares the account and the cluster before the object is applied. Optional.
+	SetUp func()
 }
 
-// Place is what describes where a cluster is: an infrastructure cluster of a kind, or a control plane beside one.
+// Place holds the object that describes the infrastructure of a cluster: an infrastructure cluster, or a control plane.
 type Place struct {
 	InfraCluster string
 	Object       *unstructured.Unstructured
 	ControlPlane bool
-	// Beside is the infrastructure cluster beside a control plane, where that says something of its own. Optional.
-	Beside *unstructured.Unstructured
+	// Infrastructure is the infrastructure cluster of a control plane, if it has relevant fields. Optional.
+	Infrastructure *unstructured.Unstructured
 }
 
-// Edits are what users change of the infrastructure object.
+// Edits holds the edits of the infrastructure object by users.
 type Edits struct {
-	// Template changes what machines are made of, Bad makes it something that never joins, Back what the pool began with.
+	// Template changes the machine template. Bad changes it so that machines never join, Back restores the first one.
 	Template  func(o client.Object, n int)
 	Bad, Back func(client.Object)
 	// Type returns the machine type that the object names.
@@ -124,12 +124,12 @@ type Edits struct {
 	Strategy func(client.Object, *script.Limits)
 	// Keep asks for another number of versions of the template that are kept. Optional.
 	Keep func(o client.Object, n *int32)
-	// Upgrade brings the pool to another version of Kubernetes, where that is a field of its own cluster. Optional.
+	// Upgrade changes the Kubernetes version of the pool, if its cluster has a field for that. Optional.
 	Upgrade func(script.Event)
 }
 
-// Hands are the changes that users make in the account. All are optional: a nil one is made as for groups of every kind.
-type Hands struct {
+// OutOfBand are the changes that users make in the account. All are optional: a nil one is made as for groups of every kind.
+type OutOfBand struct {
 	// Change is anything that is done to the pool's group or its machines. Own gives the group back that was taken from the pool.
 	Change func(script.Event) error
 	Own    func()
@@ -146,19 +146,19 @@ type Hands struct {
 	ForAnother func() string
 }
 
-// Rest is how the pool is when all is quiet.
+// Rest compares the pool with its objects at the end of a scenario.
 type Rest struct {
-	// Appease takes back what keeps the cloud from doing what is wanted; Settle brings the pool into a shape that can be followed, once it is
-	// whole again. Optional.
-	Appease, Settle func()
-	// Unjoined reports whether a machine is still to join, Busy whether the cloud is at work on the group by itself.
+	// ClearBlockers removes the blockers that keep the cloud from reaching the wanted state. Settle brings a pool that is whole again into a
+	// state that can be checked. Both are optional.
+	ClearBlockers, Settle func()
+	// Unjoined reports whether a machine is still to join, Busy whether the cloud is operating on the group.
 	Unjoined, Busy func() bool
-	// Want is what the objects ask for, Is what there is, in the same words.
+	// Want returns the wanted state, Is the actual one, with the same keys.
 	Want func(mp *clusterv1.MachinePool, o client.Object) map[string]string
 	Is   func() map[string]string
-	// Forgive leaves out of what is wanted what can't be had. Optional.
+	// Forgive removes unattainable settings from the wanted state. Optional.
 	Forgive func(want, is map[string]string)
-	// Fragile reports whether the cloud would give the group up for good for machines that are not Ready. Optional.
+	// Fragile reports whether the cloud would abandon the group for good because of machines that are not Ready. Optional.
 	Fragile func() bool
 }
 

@@ -51,13 +51,13 @@ type process struct {
 	runs *controller
 	// paused is true if the pool was paused when the pass began, as this process knows it.
 	paused bool
-	// wanted is what the object asked for when the pass began, as this process knows it.
-	wanted oracle.Wanted
+	// desired holds the specification at the beginning of the pass, as this process knows it.
+	desired oracle.Desired
 }
 
 // controller is one reconciler with the key of one pool in its work queue.
 type controller struct {
-	// of is the pool, infra is true if the key is that of its infrastructure object.
+	// of is the pool. infra is true if the key is that of its infrastructure object.
 	of        *member
 	infra     bool
 	name      string
@@ -70,13 +70,13 @@ type controller struct {
 }
 
 const (
-	// resync is how often everything is looked at again, as the manager has it.
+	// resync is the interval of the manager's full resync.
 	resync = 10 * time.Minute
-	// resyncs is for how long: longer than any scenario.
+	// resyncs bounds the time of the resyncs. It is longer than any scenario.
 	resyncs = 14 * time.Hour
-	// restartPause is the step in which restarts take longer.
+	// restartPause is the unit by which restarts become slower.
 	restartPause = 3 * time.Second
-	// backoffLeast and backoffMost bound the pause after an error, as controller-runtime has it.
+	// backoffLeast and backoffMost bound the pause after an error. They are the defaults of controller-runtime.
 	backoffLeast, backoffMost = 5 * time.Millisecond, 1000 * time.Second
 )
 
@@ -130,8 +130,8 @@ func (p *process) hear(events []memapi.Event) {
 	}
 }
 
-// concerns says which of the controllers an event wakes: what their watches and predicates let through, and nothing more,
-// so that a pass without a cause hides no missing wake.
+// concerns reports which controllers an event wakes: exactly what their watches and predicates let through, so that an additional pass does
+// not hide a missing wake-up.
 func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	o := e.New
 	if o == nil {
@@ -143,11 +143,11 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	case *clusterv1.Cluster:
 		return true, true
 	case *clusterv1.MachinePool:
-		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
+		return specChanged(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), specChanged(e)
 	case *unstructured.Unstructured: // what says where the cluster is
 		return false, true
 	case *clusterv1.Machine:
-		return true, asked(e) // the core controller cares for what they say too
+		return true, specChanged(e) // the core controller cares for what they say too
 	case *corev1.Node:
 		matters := p.matters(e, o)
 		return matters, matters
@@ -155,8 +155,8 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	return p.concernsInfra(e, o)
 }
 
-// asked reports whether an object came or went, or more than its status has changed.
-func asked(e memapi.Event) bool {
+// specChanged reports whether an object was created or deleted, or more than its status has changed.
+func specChanged(e memapi.Event) bool {
 	if e.Old == nil || e.New == nil {
 		return true
 	}
@@ -176,10 +176,10 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, ClusterKey, node)) > 0
 }
 
-// concernsInfra is concerns for the infrastructure object and those that stand for single machines.
+// concernsInfra is concerns for the infrastructure object and the objects of single machines.
 func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
 	if machines := p.world.Scenario.Machines(); same(p.world.pool.New(), o) || machines != nil && same(machines.New(), o) {
-		return true, asked(e) // the core controller cares for what they say too
+		return true, specChanged(e) // the core controller cares for what they say too
 	}
 	return false, false
 }
@@ -212,8 +212,8 @@ func (p *process) about(e memapi.Event, m *member) bool {
 	return poolNameOf(o) == m.poolKey.Name
 }
 
-// heardWithin is how long events of a watch are on their way where two managers answer each other: without it no time would pass between
-// writes of two that see different states.
+// heardWithin delays the events of a watch if two managers are at work. Without it no time would pass between alternating writes of two
+// managers that see different states.
 const heardWithin = 100 * time.Millisecond
 
 // wake puts a controller's key into its queue.
@@ -225,7 +225,7 @@ func (p *process) wake(c *controller) {
 	c.ready = true
 }
 
-// infra is the controller of the infrastructure object of a pool.
+// infra returns the controller of the infrastructure object of a pool.
 func (p *process) infra(of *member) *controller {
 	return p.controllers[slices.IndexFunc(p.controllers, func(c *controller) bool { return c.infra && c.of == of })]
 }
@@ -242,7 +242,7 @@ func (p *process) run(c *controller) {
 		c.later = time.Time{}
 	}
 	p.lagging = max(0, p.lagging-1)
-	p.wanted, p.paused = p.knows(), p.held()
+	p.desired, p.paused = p.knows(), p.held()
 	before := p.runs
 	p.runs = c
 	defer func() { p.runs = before }()
@@ -254,12 +254,12 @@ func (p *process) run(c *controller) {
 		w.managers.bury(p)
 		return
 	}
-	said := "-"
+	message := "-"
 	if err != nil {
-		said = err.Error()
-		w.Secrets("an error of a pass", said)
+		message = err.Error()
+		w.Secrets("an error of a pass", message)
 	}
-	w.Trace("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, said)
+	w.Trace("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, message)
 	switch now := time.Now(); {
 	case err != nil:
 		c.retry(now.Add(min(backoffMost, backoffLeast<<min(c.failures, 20))))
@@ -323,13 +323,13 @@ func (p *process) begin(what string) error {
 	return nil
 }
 
-// kindOf is what an effect does, without to what: a call's name, or cluster, verb and kind of an object.
+// kindOf returns the kind of an effect without its object: the name of a call, or the cluster, verb and kind of an object.
 func kindOf(what string) string {
 	words := strings.Fields(what)
 	return strings.Join(words[:min(3, len(words))], " ")
 }
 
-// finish is right after an effect.
+// finish runs directly after an effect.
 func (p *process) finish(what string) error {
 	if p.crash == 0 {
 		return p.die("after", what)

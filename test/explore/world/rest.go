@@ -21,22 +21,21 @@ import (
 )
 
 const (
-	// restLeast is how long nothing must have been written for all to be quiet: longer than what only Muster changes is
-	// taken as read, and than what all clients look at again.
+	// restLeast is the time without writes after which all is quiet. It is longer than the periods of all caches and looks.
 	restLeast = 11 * time.Minute
-	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same. During one
-	// each client looks at the cloud once.
+	// After that, quietSpells periods of quietSpell are watched. No write may come in them, and the statuses must not change. During one, each
+	// client reads the cloud once.
 	quietSpells, quietSpell = 2, 130 * time.Second
-	// restMost is how long it may take until all is quiet.
+	// restMost bounds the time until all is quiet.
 	restMost = 2 * time.Hour
 )
 
-// rest is how a scenario ends: in peace, with all that is wanted there.
+// rest ends a scenario: all faults end, and the pool must reach the wanted state.
 type rest struct {
 	world *World
-	// reported is true if a condition reported that a change shows no effect.
+	// reported is true if a condition has reported a change without effect.
 	reported bool
-	// calmed is when all faults ended.
+	// calmed is the time when all faults ended.
 	calmed time.Time
 }
 
@@ -63,8 +62,8 @@ func (r *rest) ease() {
 	w.backup.dropCopy()
 	w.adoption.giveUp()
 	w.setup.disclaim()
-	if w.pool.Appease != nil {
-		w.pool.Appease()
+	if w.pool.ClearBlockers != nil {
+		w.pool.ClearBlockers()
 	}
 	if w.Objects.Bootstrap() == nil {
 		w.Objects.rotate()
@@ -133,7 +132,7 @@ func (r *rest) unrolled() bool {
 	return stale+old > 0 && time.Since(w.trace.Began) < w.Scenario.Ends+restMost
 }
 
-// settledDown looks at what is there once all is quiet, and at a while more.
+// settledDown checks the state once all is quiet, and for a while longer.
 func (r *rest) settledDown() {
 	w := r.world
 	w.each(r.asDesired)
@@ -141,29 +140,29 @@ func (r *rest) settledDown() {
 	w.since()
 	for range quietSpells {
 		w.until(time.Now().Add(quietSpell))
-		spells = append(spells, oracle.Pass{Writes: w.since(), Said: r.said()})
+		spells = append(spells, oracle.Pass{Writes: w.since(), Status: r.statusText()})
 	}
 	w.blameAll("quiet", oracle.Quiet(spells))
 	r.hours()
 }
 
-// said is what the objects of all pools say.
-func (r *rest) said() string {
+// statusText returns the statuses of all pools.
+func (r *rest) statusText() string {
 	var all []string
-	r.world.each(func() { all = append(all, r.world.Objects.Says()) })
+	r.world.each(func() { all = append(all, r.world.Objects.StatusText()) })
 	return strings.Join(all, "; ")
 }
 
-// asDesired looks at what is there of one pool once all is quiet.
+// asDesired checks the state of one pool once all is quiet.
 func (r *rest) asDesired() {
 	w := r.world
 	if w.Objects.deleted() {
-		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Objects.Says())
+		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Objects.StatusText())
 		return
 	}
 	want, is := r.want(), w.pool.Is()
 	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.Objects.External() && strconv.Itoa(size) > want["max"] &&
-		strings.Contains(w.Objects.Says(), "MaxSizePending") {
+		strings.Contains(w.Objects.StatusText(), "MaxSizePending") {
 		delete(want, "max")
 		want["ready"] = "False" // the autoscaler has to lower it first, which the condition says
 	}
@@ -175,7 +174,7 @@ func (r *rest) asDesired() {
 		delete(want, "exposed") // which machines are protected may be what can't be read
 		delete(want, "ready")   // a part that is unknown may be reported there: what is there is counted all the same
 	}
-	w.Trace("rest", "%s", w.Objects.Says())
+	w.Trace("rest", "%s", w.Objects.StatusText())
 	name := "as desired"
 	if w.several() && w.wrote.Before(r.calmed) {
 		name = "starved" // nothing was done for the pool since all faults ended
@@ -183,7 +182,7 @@ func (r *rest) asDesired() {
 	w.blameAll(name, oracle.AsDesired(want, is))
 }
 
-// want is what the objects ask for, in words that nothing of the driver was used for.
+// want returns the wanted state. It shares no code with the driver.
 func (r *rest) want() map[string]string {
 	w := r.world
 	mp, o := w.Objects.Both()
@@ -195,7 +194,7 @@ func (r *rest) want() map[string]string {
 	return want
 }
 
-// end is what there is at the end, without what differs between two runs that did the same.
+// end returns the state at the end, without values that differ between two equal runs.
 func (r *rest) end() map[string]string {
 	w := r.world
 	if w.gone {
@@ -203,9 +202,9 @@ func (r *rest) end() map[string]string {
 	}
 	is := w.pool.Is()
 	delete(is, "owner")
-	is["says"] = named.ReplaceAllString(w.Objects.Says(), "$1-…")
+	is["says"] = named.ReplaceAllString(w.Objects.StatusText(), "$1-…")
 	if w.Scenario.Has(script.Back) {
-		// What is taken back soon may never have been made.
+		// A change that was soon reverted may never have been made.
 		is["says"] = numbered.ReplaceAllString(is["says"], "lt-…")
 		return is
 	}
@@ -247,57 +246,57 @@ func (w *World) look() {
 	w.blameAll("left", w.leftovers)
 }
 
-// knows is what the pool asks for as a process knows it, in the oracles' words.
-func (p *process) knows() oracle.Wanted {
+// knows returns the specification as a process knows it, in the form of the oracles.
+func (p *process) knows() oracle.Desired {
 	w := p.world
 	mp, o := w.Objects.read(p.cached)
-	wanted := oracle.Wanted{Owner: w.Objects.Owner().ID}
+	desired := oracle.Desired{Owner: w.Objects.Owner().ID}
 	if o != nil {
 		if named, ok := o.(infrapool.WrittenFields); ok {
-			wanted.Named = w.Scenario.Kind.NamedGroup(named.GetProviderID())
+			desired.Named = w.Scenario.Kind.NamedGroup(named.GetProviderID())
 		}
-		wanted.Adopt, wanted.Kept = annotated(mp, o, pool.AdoptAnnotation), w.adoption.kept()
+		desired.Adopt, desired.Kept = annotated(mp, o, pool.AdoptAnnotation), w.adoption.kept()
 		least, most := w.pool.Bounds(o)
-		wanted.Min, wanted.Max = int(least), int(most)
-		wanted.Deleting = !o.GetDeletionTimestamp().IsZero()
+		desired.Min, desired.Max = int(least), int(most)
+		desired.Deleting = !o.GetDeletionTimestamp().IsZero()
 		if id := o.GetAnnotations()[ownership.Annotation]; id != "" {
-			wanted.Owner = id
+			desired.Owner = id
 		}
 	}
 	if mp != nil {
-		wanted.Replicas = int(ptr.Deref(mp.Spec.Replicas, 1))
-		wanted.External = sizedElsewhere(mp)
-		wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
-		wanted.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
+		desired.Replicas = int(ptr.Deref(mp.Spec.Replicas, 1))
+		desired.External = sizedElsewhere(mp)
+		desired.Surge, desired.Unavailable = oracle.Share{N: 1}, oracle.Share{}
+		desired.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 	}
-	wanted.Condemned = w.Instances.allCondemned()
-	p.asks(mp, o, &wanted)
-	return wanted
+	desired.DeletionRequested = w.Instances.allDeletionRequested()
+	p.setRollout(mp, o, &desired)
+	return desired
 }
 
-// asks says how machines are to be replaced.
-func (p *process) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+// setRollout sets how machines are to be replaced.
+func (p *process) setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
 	w := p.world
 	if o != nil {
-		w.pool.Asks(mp, o, wanted)
+		w.pool.SetRollout(mp, o, desired)
 	}
 	if at := w.Notes.rewritten; !at.IsZero() && time.Since(at) <= restLeast {
-		wanted.Keep = 0 // versions are read again later
+		desired.Keep = 0 // versions are read again later
 	}
-	wanted.SkipModel = w.Scenario.SkipModel
-	wanted.Paused = annotated(mp, o, rolloutAnnotation) == "paused"
+	desired.SkipModel = w.Scenario.SkipModel
+	desired.Paused = annotated(mp, o, rolloutAnnotation) == "paused"
 	if annotated(mp, o, restartAnnotation) != "" {
-		wanted.Restart = w.Rollout.asked()
+		desired.Restart = w.Rollout.restartRequested()
 	}
 }
 
-// ByHand tells the oracles of machines that our hand replaces, within the limits of a strategy.
-func ByHand(r *common.RollingUpdate, wanted *oracle.Wanted) {
-	wanted.ByHand = true
-	wanted.Surge, wanted.Unavailable = Share(r.MaxSurge), Share(r.MaxUnavailable)
+// SetReplacedByMuster tells the oracles that Muster itself replaces machines, within the limits of a strategy.
+func SetReplacedByMuster(r *common.RollingUpdate, desired *oracle.Desired) {
+	desired.ReplacedByMuster = true
+	desired.Surge, desired.Unavailable = Share(r.MaxSurge), Share(r.MaxUnavailable)
 }
 
-// Share is a limit in the oracles' words.
+// Share returns a limit in the oracles' words.
 func Share(v *intstr.IntOrString) oracle.Share {
 	if v.Type == intstr.Int {
 		return oracle.Share{N: v.IntValue()}
@@ -311,7 +310,7 @@ func sizedElsewhere(o client.Object) bool {
 	return on && value != "false"
 }
 
-// Itoa is a number as a text, empty where there is none.
+// Itoa formats a number, as an empty text if it is nil.
 func Itoa(n *int32) string {
 	if n == nil {
 		return ""

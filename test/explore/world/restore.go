@@ -14,17 +14,17 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// backup is what a user exports of the objects, and applies again.
+// backup holds the objects that a user exports and applies again.
 type backup struct {
 	world *World
-	// before are the names of the groups when the objects were last applied again.
+	// before lists the names of the groups at the last restore.
 	before []string
 }
 
-// applied is how many of the lists hold what users apply: the others are Machines and what they stand on.
+// applied is the number of lists with objects that users apply. The others hold Machines and their infrastructure.
 const applied = 4
 
-// lists are the kinds of a backup that concern the pool, in the order in which they are restored.
+// lists returns the object lists of a backup that concern the pool, in the order of a restore.
 func (b *backup) lists() []client.ObjectList {
 	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}, b.listOf(b.world.pool.New())}
 	if of := b.world.Scenario.Machines(); of != nil {
@@ -33,7 +33,7 @@ func (b *backup) lists() []client.ObjectList {
 	return list
 }
 
-// listOf is an empty list of objects of the kind of an object.
+// listOf returns an empty list of objects of the kind of an object.
 func (b *backup) listOf(o client.Object) client.ObjectList {
 	w := b.world
 	types, err := scheme(w.Scenario.Kind)
@@ -45,9 +45,9 @@ func (b *backup) listOf(o client.Object) client.ObjectList {
 	return list.(client.ObjectList)
 }
 
-// restore plays that the management cluster was lost and that a backup is restored into another one: each object has another UID and no
-// status, and on every second occasion no owner references. Objects that were being deleted are in no backup, and nothing is left of what
-// was asked for. Without machines there is no backup but what users apply.
+// restore simulates the loss of the management cluster and the restore of a backup into another one: each object has a new UID and no
+// status, and unless owners is set no owner references. A backup has no objects that were being deleted, and requests are lost. Without
+// machines, it holds only the objects that users apply.
 func (b *backup) restore(owners, machines bool) {
 	w := b.world
 	if w.any(func() bool { return w.Objects.deleted() }) {
@@ -60,7 +60,7 @@ func (b *backup) restore(owners, machines bool) {
 			"restore the backup")
 	}
 	for _, m := range w.members {
-		clear(m.Instances.condemned)
+		clear(m.Instances.deletionRequested)
 	}
 	w.keeper.Forget()
 	w.Workload.Users.UncordonRestored()
@@ -88,7 +88,7 @@ func (b *backup) applyCopy() {
 	w.Must(w.Objects.User.Create(w.t.Context(), c), "apply a copy")
 }
 
-// dropCopy deletes the copy where the pool has no group whose tags tell which of the two objects it belongs to.
+// dropCopy deletes the copy if no group of the pool has tags that tell which of the two objects owns it.
 func (b *backup) dropCopy() {
 	w := b.world
 	o := w.pool.New()

@@ -20,21 +20,21 @@ const (
 	restartAnnotation = "muster.dev/restart-now"
 )
 
-// Rollout is what of the pool is to be replaced.
+// Rollout computes the machines of the pool that are to be replaced.
 type Rollout struct {
 	world *World
-	// restarts is when a user last asked for a replacement of all machines.
+	// restarts is the time of the user's last restart request.
 	restarts time.Time
 }
 
-// rolls reports whether machines of another template than the wanted one are to be replaced.
+// rolls reports whether machines with an outdated template are to be replaced.
 func (r *Rollout) rolls(o client.Object) bool {
 	w := r.world
 	return (w.pool.Rolls == nil || w.pool.Rolls(o)) && !w.Scenario.SkipModel
 }
 
-// Left are how many members are to be replaced: of another template, or made before a restart was asked for. Where nothing is
-// to be replaced there are none.
+// Left counts the members that are to be replaced because of an outdated template or because of a restart request. Both are zero while
+// replacement is suspended.
 func (r *Rollout) Left() (stale, old int) {
 	w := r.world
 	mp, o := w.Objects.Both()
@@ -47,7 +47,7 @@ func (r *Rollout) Left() (stale, old int) {
 			continue
 		}
 		for _, m := range g.Staying() {
-			// Versions are read again after hours: until then a version that a user deleted is what it was.
+			// Versions are read again after hours: until then a version that a user has deleted keeps its content.
 			dropped := m.Content == "" && w.Scenario.Has(script.HandDropVersion)
 			if rolls && m.Content != g.Content && !dropped {
 				stale++
@@ -66,9 +66,9 @@ func (r *Rollout) restartNow(e script.Event) {
 	r.world.Objects.Annotate(e.N, restartAnnotation, "asked at "+r.restarts.Format(time.RFC3339))
 }
 
-// asked is the moment that counts for a restart: when it was first seen, as the object remembers it, which is later than when
-// a user asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
-func (r *Rollout) asked() time.Time {
+// restartRequested returns the time that counts for a restart: when the request was first seen, as stored in the object. It is later than
+// the request, by hours for a paused pool. A request that is not stored yet is seen now at the earliest.
+func (r *Rollout) restartRequested() time.Time {
 	_, o := r.world.Objects.Both()
 	at := time.Now()
 	if o == nil {
@@ -77,14 +77,14 @@ func (r *Rollout) asked() time.Time {
 	known := remembered(o)
 	for _, key := range []string{"restart", "restart-machinepool"} {
 		moment, _, _ := strings.Cut(known[key], " ")
-		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && !seen.Before(r.restarts) {
-			at = seen
+		if stored, err := time.Parse(time.RFC3339Nano, moment); err == nil && !stored.Before(r.restarts) {
+			at = stored
 		}
 	}
 	return at
 }
 
-// annotated is the value of an annotation that either object has; the infrastructure object's counts first.
+// annotated returns the value of an annotation that either object has; the infrastructure object's counts first.
 func annotated(mp *clusterv1.MachinePool, o client.Object, key string) string {
 	if o != nil && o.GetAnnotations()[key] != "" {
 		return o.GetAnnotations()[key]
@@ -95,7 +95,7 @@ func annotated(mp *clusterv1.MachinePool, o client.Object, key string) string {
 	return ""
 }
 
-// foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
+// foresee forecasts the effects on the pool as "muster plan" does, with a separate driver.
 func (w *World) foresee() {
 	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
 		Client: w.Objects.User, ClusterCache: w.managers.list[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,

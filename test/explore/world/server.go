@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// seenLate is how old what a pass rests on may be: the age that a drain is content with, a slow read, and one that is
-	// behind. seenLater is the same while caches stand still or a workload cluster has just gone out of reach.
+	// seenLate bounds the staleness of the facts of a pass: the age that a drain accepts, a slow read, and a stale one. seenLater replaces it
+	// while caches stand still or after a workload cluster became unreachable.
 	seenLate, seenLater = time.Minute, 3 * time.Minute
 )
 
-// servers look at what is written to both API servers, and play their faults.
+// servers observes the writes to both API servers, and plays their faults.
 type servers struct {
 	world    *World
 	faults   apifault.Faults
@@ -58,14 +58,14 @@ func (p *process) gate(workload bool) memapi.Gate {
 		w.Secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
 			w.servers.lives(workload, op)
-			if !workload && !w.servers.mine(op.Kind, op.Key) {
+			if !workload && !w.servers.concernsPool(op.Kind, op.Key) {
 				w.Blame("foreign", "a pass for %s wrote %s %s of another pool", w.key, op.Kind, op.Key)
 			}
 			begins := p.drains(workload, op)
-			p.condemns(workload, op)
+			p.recordDeletion(workload, op)
 			err := w.servers.faults.Meet(workload, op, do)
 			begins()
-			p.spares(workload, op)
+			p.revertDeletion(workload, op)
 			if workload && w.Workload.Users.Lifts(op) {
 				w.Blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
 			}
@@ -80,7 +80,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 	}
 }
 
-// late is how old what the process knows may be.
+// late returns how stale the facts of the process can be.
 func (p *process) late() time.Duration {
 	now, w := time.Now(), p.world
 	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.Outage.Until()) < seenLater || now.Before(p.deafUntil) ||
@@ -116,8 +116,8 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		a.look(cloud, nodes, []string{id})
 		a.judge(oracle.Write{
 			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
-			Wanted: p.wanted,
-			Unseen: 2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+			Desired: p.desired,
+			Unseen:  2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
 			Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 		})
 	}
@@ -163,7 +163,7 @@ func (sv *servers) quarrels(op memapi.Op) {
 	counts := func() bool { // each read that is behind may take the objects back
 		return len(w.managers.list) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
 	}
-	if wrong := w.quarrel.Said(w.Objects.observed(), sv.members, counts); wrong != "" {
+	if wrong := w.quarrel.Record(w.Objects.observed(), sv.members, counts); wrong != "" {
 		w.Blame("busy", "%s", wrong)
 	}
 }

@@ -55,8 +55,8 @@ func (f *setup) disclaim() {
 	})
 }
 
-// mine reports whether an object that the pool that is looked at works on is its own.
-func (sv *servers) mine(kind string, key client.ObjectKey) bool {
+// concernsPool reports whether an object that the pool that is looked at works on is its own.
+func (sv *servers) concernsPool(kind string, key client.ObjectKey) bool {
 	w := sv.world
 	switch kind {
 	case w.Objects.kind:
@@ -67,7 +67,7 @@ func (sv *servers) mine(kind string, key client.ObjectKey) bool {
 	return true
 }
 
-// OfPool are the options that list the objects of single machines of the pool that is looked at.
+// OfPool returns the options that list the objects of single machines of the pool that is looked at.
 func (w *World) OfPool() []client.ListOption {
 	list := []client.ListOption{client.InNamespace(Namespace)}
 	if w.several() {
@@ -76,5 +76,5 @@ func (w *World) OfPool() []client.ListOption {
 	return list
 }
 
-// poolNameOf is the name of the MachinePool that an object of a single machine belongs to.
+// poolNameOf returns the name of the MachinePool that an object of a single machine belongs to.
 func poolNameOf(o client.Object) string { return o.GetLabels()[clusterv1.MachinePoolNameLabel] }

@@ -33,31 +33,31 @@ type Options struct {
 	CountFrom time.Duration
 	// Foresee has it planned, right after the first event, what becomes of the pool, and noted what does.
 	Foresee bool
-	// Manager is what the kind's account takes for what the manager asks the cloud with; nil are the account's own keys, which may do
-	// everything, and which people and other programs ask with.
+	// Manager selects the credentials of the manager, in a form that the account of the kind defines. With nil it uses the account's own keys,
+	// which have all permissions and which users and other programs use.
 	Manager any
-	// Ignores is what the cloud accepts and ignores from Edited on, also when everything else has calmed down; nil is nothing.
+	// Ignores is the setting that the cloud ignores from Edited on, also after all other faults have ended. Nil for none.
 	Ignores *sim.Fault
 }
 
-// Result is what became of a scenario.
+// Result holds the outcome of a scenario.
 type Result struct {
-	// Wrong are the violations, in order.
+	// Wrong lists the violations in their order.
 	Wrong []Violation
 	Trace string
-	// Calls to the cloud, Passes of reconcilers, Faults that were played.
+	// Calls counts requests to the cloud, Passes those of reconcilers, Faults those that were played.
 	Calls, Passes, Faults int
-	// Effects that counted, in order, by their kind: the call, or the verb and the kind of the object.
+	// Effects lists the kinds of the effects in order: the call, or the verb and the kind of the object.
 	Effects []string
-	// Steps is what each kind of step has cost, and observing.
+	// Steps holds the cost of each kind of step, and of observing.
 	Steps   map[string]record.Cost
 	Virtual time.Duration
-	// End is what was there at the end, in words that no clock and no identifier is in; Gone is true if there was nothing.
+	// End holds the final state without times and identifiers. Gone is true if nothing was left.
 	End  map[string]string
 	Gone bool
-	// Told reports whether a condition said at rest that a change shows no effect.
-	Told bool
-	// Planned and Happened are there when they were asked for.
+	// Reported reports whether a condition at rest reported a change without effect.
+	Reported bool
+	// Planned and Happened are set if Options asked for them.
 	Planned plan.Forecast
 	record.Happened
 }
@@ -81,7 +81,7 @@ func Play(t *testing.T, k *Kind, s script.Scenario, o Options) (out Result) {
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes,
 			Faults: w.faults + w.servers.faults.Played, Effects: w.effects,
-			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.rest.end(), Gone: w.gone, Told: w.rest.reported,
+			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.rest.end(), Gone: w.gone, Reported: w.rest.reported,
 			Planned: w.planned, Happened: w.watched.Happened(),
 		}
 	})
@@ -131,13 +131,13 @@ type World struct {
 	sameMoment int
 }
 
-// agenda is what is to be done later; the cloud adds to it as well, in its own time.
+// agenda holds the scheduled actions. The cloud adds to it at its own times.
 type agenda struct {
 	mu   sync.Mutex
 	list []appointment
 }
 
-// appointment is something that happens by itself at a time.
+// appointment is an action that is scheduled for a time.
 type appointment struct {
 	at time.Time
 	do func()
@@ -145,7 +145,7 @@ type appointment struct {
 
 func newWorld(t *testing.T, k *Kind, s script.Scenario, o Options) *World {
 	w := &World{t: t, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1), agenda: &agenda{}, events: s.Events}
-	for at := range 1 + len(s.Beside) {
+	for at := range 1 + len(s.Additional) {
 		w.members = append(w.members, newMember(w, s, at))
 	}
 	w.member = w.members[0]
@@ -172,7 +172,7 @@ func newWorld(t *testing.T, k *Kind, s script.Scenario, o Options) *World {
 	}
 	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.Machines(), Scheme: types, Server: server, User: w.Objects.User,
 		Workload: w.Workload})
-	w.setup.furnish()
+	w.setup.create()
 	w.managers.list = []*process{w.managers.start()}
 	return w
 }
@@ -217,7 +217,7 @@ func (ag *agenda) sooner(end time.Time, p *process, due time.Time) time.Time {
 // At makes an appointment about the pool that is looked at.
 func (w *World) At(when time.Time, do func()) { w.agenda.add(when, w, do) }
 
-// live lets everything happen, then looks at what is left when all is quiet.
+// live runs the whole scenario, then checks the remaining state at rest.
 func (w *World) live() {
 	if len(w.Scenario.Switches) > 0 {
 		w.trace.Add("switches", "%v", w.Scenario.Switches)
@@ -247,10 +247,10 @@ func (w *World) live() {
 	w.rest.settledDown()
 }
 
-// loop is how many passes may run at one moment.
+// loop bounds the number of passes at one moment.
 const loop = 500
 
-// until does all that is due before the given time, one thing after the other.
+// until runs all actions that are due before end, one after the other.
 func (w *World) until(end time.Time) {
 	for !w.over() {
 		w.Workload.Arrive()
@@ -320,7 +320,7 @@ func (w *World) Secrets(where, text string) {
 	w.blameAll("secret", oracle.Secret(where, text, w.Workload.Tokens.All()))
 }
 
-// since gives the writes that were sent since it was asked last.
+// since returns the writes since its last call.
 func (w *World) since() []string {
 	list := w.sent
 	w.sent = nil
@@ -345,7 +345,7 @@ func (w *World) calm() {
 	w.account.inPages()
 }
 
-// Context is the test's.
+// Context returns the context of the test.
 func (w *World) Context() context.Context { return w.t.Context() }
 
 // Gone reports whether the pool is gone.

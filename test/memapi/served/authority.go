@@ -48,7 +48,7 @@ func template(name string) *x509.Certificate {
 		NotAfter: now.Add(validity)}
 }
 
-// serving is the server's own certificate.
+// serving returns the server's own certificate.
 func (a *authority) serving() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -84,10 +84,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, out)
 }
 
-// anonymousMay is what kubeadm lets everybody read.
+// anonymousMay is the path that kubeadm opens to anonymous users.
 const anonymousMay = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
 
-// denied is the status that a call is refused with, or 0.
+// denied returns the status code with which a call is rejected, or 0.
 func denied(q request, refuse func(user, verb, path string) int, url string) int {
 	switch {
 	case q.user == "":

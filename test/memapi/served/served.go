@@ -1,4 +1,4 @@
-// Package served is the API server in memory as a joining machine sees it, over HTTPS: with a CA of its own, bootstrap tokens and client
+// Package served is the API server in memory as a joining machine sees it, over HTTPS: with its CA, bootstrap tokens and client
 // certificates, cluster-info, certificate signing, nodes, leases and pods with watches.
 //
 // It knows no admission, no defaults and no roles beyond those of its rules; the real API server has its own tests elsewhere.
@@ -39,7 +39,7 @@ type Options struct {
 // SigningDecision over a certificate request.
 type SigningDecision int
 
-// What is decided: issue a certificate, deny it, fail it, or never answer.
+// The decisions: issue a certificate, deny it, fail it, or never answer.
 const (
 	Issue SigningDecision = iota
 	Deny
@@ -115,10 +115,10 @@ func (s *Server) Drop() { s.http.CloseClientConnections() }
 // Endpoint is host:port of the server.
 func (s *Server) Endpoint() string { return strings.TrimPrefix(s.http.URL, "https://") }
 
-// Pin is the CA's hash in the form of caCertHashes.
+// Pin returns the CA's hash in the form of caCertHashes.
 func (s *Server) Pin() string { return kubeadm.Pin(s.ca.cert) }
 
-// CA is the CA's certificate in PEM.
+// CA returns the CA's certificate in PEM.
 func (s *Server) CA() []byte { return s.ca.pem }
 
 // Refuse has requests answered with the HTTP status that rule gives; 0 lets them through. Users are named as in Kubernetes,
@@ -137,7 +137,7 @@ func (s *Server) AddToken(token string) error {
 	return s.publish()
 }
 
-// ExpireToken is what the token cleaner and the bootstrap signer do with a token whose time is over.
+// ExpireToken has the effect of the token cleaner and the bootstrap signer on an expired token.
 func (s *Server) ExpireToken(token string) error {
 	s.mu.Lock()
 	delete(s.tokens, token)
@@ -168,7 +168,7 @@ func (s *Server) publish() error {
 	return s.Put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-public", Name: "cluster-info"}, Data: data})
 }
 
-// user tells who asks, as the API server's authenticators do; empty for a credential that is not good.
+// user returns the user of a request, as the API server's authenticators do; empty for an invalid credential.
 func (s *Server) user(r *http.Request) string {
 	if len(r.TLS.PeerCertificates) > 0 {
 		return r.TLS.PeerCertificates[0].Subject.CommonName

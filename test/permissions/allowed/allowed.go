@@ -1,5 +1,5 @@
-// Package allowed lets a driver ask a simulated Azure for what package providers/azure/permissions allows and for nothing else, as a
-// custom role would, and notes what was asked for.
+// Package allowed restricts a driver on a simulated Azure to the permissions of package providers/azure/permissions, as a custom role
+// would, and records their use.
 package allowed
 
 import (
@@ -16,8 +16,8 @@ import (
 type Role struct {
 	role permissions.Role
 
-	mu    sync.Mutex
-	asked map[string]int
+	mu   sync.Mutex
+	uses map[string]int
 }
 
 // New makes the role of the options.
@@ -27,17 +27,17 @@ func New(o permissions.Options) (*Role, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Role{role: role, asked: map[string]int{}}, nil
+	return &Role{role: role, uses: map[string]int{}}, nil
 }
 
-// Over sends over a wire.
-func (r *Role) Over(next http.RoundTripper) http.RoundTripper { return &wire{r, next} }
+// Wrap sends over a wire.
+func (r *Role) Wrap(next http.RoundTripper) http.RoundTripper { return &wire{r, next} }
 
-// Asked says how often an action was asked for.
-func (r *Role) Asked(action string) int {
+// Uses returns how often an action was used.
+func (r *Role) Uses(action string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.asked[strings.ToLower(action)]
+	return r.uses[strings.ToLower(action)]
 }
 
 type wire struct {
@@ -57,13 +57,13 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		}, nil
 	}
 	w.role.mu.Lock()
-	w.role.asked[strings.ToLower(action)]++
+	w.role.uses[strings.ToLower(action)]++
 	w.role.mu.Unlock()
 	return w.next.RoundTrip(req)
 }
 
-// ActionOf is the action that a request to Azure Resource Manager asks for: the provider with the types of the resource, and
-// what is done to it. The case of letters is the request's.
+// ActionOf returns the action of a request to Azure Resource Manager: the provider with the types of the resource, and the operation. The
+// case of letters is the request's.
 func ActionOf(method, path string) string {
 	at := strings.LastIndex(strings.ToLower(path), "/providers/")
 	parts := strings.Split(strings.Trim(path[max(at, 0):], "/"), "/")

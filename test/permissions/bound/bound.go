@@ -31,14 +31,16 @@ const (
 	trustAccount   = `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}]}`
 )
 
-// Credentials makes the role with the policies of the options, and further ones beside them, in the simulator's default account, and gives
-// credentials of it.
-func Credentials(ctx context.Context, server *simaws.Server, o permissions.Options, beside ...string) (awssdk.CredentialsProvider, error) {
+// Credentials creates the role with the policies of the options, and the additional ones, in the simulator's default account, and returns
+// credentials for it.
+func Credentials(
+	ctx context.Context, server *simaws.Server, o permissions.Options, additional ...string,
+) (awssdk.CredentialsProvider, error) {
 	documents, err := permissions.Documents(o)
 	if err != nil {
 		return nil, err
 	}
-	policies := make([]string, 0, len(documents)+len(beside))
+	policies := make([]string, 0, len(documents)+len(additional))
 	for _, d := range documents {
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -46,7 +48,7 @@ func Credentials(ctx context.Context, server *simaws.Server, o permissions.Optio
 		}
 		policies = append(policies, string(text))
 	}
-	policies = append(policies, beside...)
+	policies = append(policies, additional...)
 	settings := awssdk.Config{
 		Region: simaws.Region, Credentials: credentials.NewStaticCredentialsProvider(simaws.AccessKeyID, simaws.SecretAccessKey, ""),
 		BaseEndpoint: awssdk.String("http://simulated.aws"), HTTPClient: &http.Client{Transport: sim.Transport{Handler: server}},
@@ -77,7 +79,7 @@ func Credentials(ctx context.Context, server *simaws.Server, o permissions.Optio
 		*got.Credentials.SessionToken), nil
 }
 
-// Denied are the actions that the simulator has denied the role, each with how often, but for those about what was gone.
+// Denied returns the actions that the simulator has denied the role, each with how often, but for those about what was gone.
 func Denied(server *simaws.Server) []string {
 	denied := maps.Clone(server.Asked().Denied)
 	maps.DeleteFunc(denied, func(action string, _ int) bool { return slices.Contains(ofGone, action) })
@@ -119,9 +121,9 @@ var ByContract = []string{
 	"autoscaling:SuspendProcesses", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets",
 }
 
-// Contract plays the cases of a contract suite with a driver that is bound, but those of requests that fail: what is asked for is the same
-// there, and reads that show what is gone make a driver that believes them be denied. It wants nothing of it denied, and each action of
-// shows asked for by one of them.
+// Contract plays the cases of a contract suite with a driver under a role, except those with failing requests: they use the same actions,
+// and reads of deleted resources lead a driver to actions that are denied. No request may be denied, and the cases must use each action in
+// shows.
 func Contract[S any](t *testing.T, o permissions.Options, shows []string, suite func(a *Account) cloudtest.Suite[S]) {
 	var mu sync.Mutex
 	used := map[string]int{}

@@ -17,7 +17,7 @@ var list = flag.Bool("list", false, "print the restricting sentences of each fie
 const root = "../../.."
 
 var (
-	// restricts matches words that tell whether a service takes or shows a field at all.
+	// restricts matches words about whether a service accepts or returns a field at all.
 	restricts = regexp.MustCompile(`(?i)\b(unused|deprecated|preview|no longer|ignored|(not|isn't|aren't) supported)\b`)
 	// shownOnly matches words that only bear on a field that is set.
 	shownOnly = regexp.MustCompile(`(?i)\b(output[- ]only|read-only)\b`)

@@ -32,7 +32,7 @@ const (
 
 var aksTypes = []string{"ManagedClusterAgentPoolProfileProperties", "AgentPoolUpgradeSettings", "ManagedClusterProperties"}
 
-// kapsule is the service whose driver writes documents of its own and reads them into the SDK's types: all fields count as set.
+// kapsule is the service whose driver writes custom documents and reads them into the SDK's types: all fields count as set.
 const kapsule = "k8s"
 
 // field is one of an SDK's types that drivers use.
@@ -42,7 +42,7 @@ type field struct {
 	set     bool
 }
 
-// module is what go list reports of a package.
+// module holds a package as reported by go list.
 type module struct {
 	ImportPath, Export, Dir string
 	GoFiles                 []string

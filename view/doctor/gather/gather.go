@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/view/doctor"
 )
 
-// Options say what is compared.
+// Options holds the parameters of the comparison.
 type Options struct {
 	// Client of the management cluster, whose scheme has Kubernetes' and Cluster API's kinds.
 	Client client.Client
@@ -55,6 +55,7 @@ func Installation(ctx context.Context, o Options) (doctor.Installation, error) {
 		{g.webhooks, []string{doctor.CheckWebhooks}},
 		{g.rights, []string{doctor.CheckRights}},
 		{g.pools, []string{doctor.CheckPools, doctor.CheckPermissions}},
+		{g.policies, []string{doctor.CheckPolicies}},
 		{g.identities, []string{doctor.CheckCredentials}},
 	} {
 		err := step.read(ctx)
@@ -71,7 +72,7 @@ func Installation(ctx context.Context, o Options) (doctor.Installation, error) {
 	return g.found, nil
 }
 
-// described is what the checks need of a provider.
+// described returns the properties of a provider that the checks use.
 func described(p providers.Provider) doctor.Provider {
 	d := doctor.Provider{Title: p.Title, Existing: doctor.Existing(p.Existing)}
 	for _, c := range p.Controllers {
@@ -95,7 +96,7 @@ func (g *gatherer) musterNamespace() string {
 	return identity.DefaultNamespace
 }
 
-// muster is the first manager of Muster; nil if there is none.
+// muster returns the first manager of Muster; nil if there is none.
 func (g *gatherer) muster() *doctor.Manager {
 	for i := range g.found.Managers {
 		if g.found.Managers[i].Provider == doctor.MusterProvider {

@@ -117,7 +117,7 @@ func gatesOf(value string) map[string]bool {
 	return gates
 }
 
-// tag is the tag of an image, or its digest.
+// tag returns the tag of an image, or its digest.
 func tag(image string) string {
 	rest := image[strings.LastIndex(image, "/")+1:]
 	if _, digest, ok := strings.Cut(rest, "@"); ok {

@@ -55,7 +55,7 @@ func (g *gatherer) pools(ctx context.Context) error {
 	return nil
 }
 
-// pausedClusters are the Clusters that are paused.
+// pausedClusters returns the Clusters that are paused.
 func (g *gatherer) pausedClusters(ctx context.Context) (paused []client.ObjectKey, err error) {
 	var list clusterv1.ClusterList
 	if err := g.Client.List(ctx, &list); err != nil {
@@ -77,7 +77,7 @@ func (g *gatherer) identities(ctx context.Context) error {
 	}
 	sources := identity.NewSources(g.Client, namespace)
 	if m := g.muster(); m != nil {
-		// With values that mean nothing the manager does not start, which is a finding of its own.
+		// With meaningless values the manager does not start, which is a separate finding.
 		if allowed, err := identity.ParseOwn(m.CredentialsNamespaces, m.CredentialsSelector); err == nil {
 			sources.OwnCredentials = allowed
 		}

@@ -30,13 +30,13 @@ func (g *gatherer) rights(ctx context.Context) error {
 	if err := g.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: m.Name}, deployment); err != nil {
 		return fmt.Errorf("read Deployment %s/%s: %w", m.Namespace, m.Name, err)
 	}
-	wanted, err := g.wanted(m)
+	needed, err := g.neededRights(m)
 	if err != nil {
 		return err
 	}
 	account := cmp.Or(deployment.Spec.Template.Spec.ServiceAccountName, "default")
-	found := &doctor.Rights{Account: m.Namespace + "/" + account, Asked: len(wanted)}
-	for _, right := range wanted {
+	found := &doctor.Rights{Account: m.Namespace + "/" + account, Checked: len(needed)}
+	for _, right := range needed {
 		allowed, err := g.may(ctx, "system:serviceaccount:"+m.Namespace+":"+account, right)
 		if err != nil {
 			return err
@@ -49,8 +49,8 @@ func (g *gatherer) rights(ctx context.Context) error {
 	return nil
 }
 
-// wanted are the rights that a manager needs with its flags, each once.
-func (g *gatherer) wanted(m *doctor.Manager) ([]doctor.Right, error) {
+// neededRights returns the rights that a manager needs with its flags, each once.
+func (g *gatherer) neededRights(m *doctor.Manager) ([]doctor.Right, error) {
 	files := []string{config.Manager, config.LeaderElection}
 	if runs(m, coreController) {
 		files = append(files, config.Core)

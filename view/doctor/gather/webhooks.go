@@ -68,7 +68,7 @@ func runs(m *doctor.Manager, controller string) bool {
 
 // configuration compares a webhook configuration with the wanted one.
 func (g *gatherer) configuration(ctx context.Context, want client.Object) error {
-	wanted := calls(want)
+	wantCalls := calls(want)
 	is, _ := want.DeepCopyObject().(client.Object) // a copy has the type of its original
 	c := doctor.Configuration{Object: fmt.Sprintf("%s %s", kindOf(want), want.GetName()), Exists: true}
 	switch err := g.Client.Get(ctx, client.ObjectKeyFromObject(want), is); {
@@ -78,7 +78,7 @@ func (g *gatherer) configuration(ctx context.Context, want client.Object) error 
 		return fmt.Errorf("read %s: %w", c.Object, err)
 	default:
 		found := calls(is)
-		for _, one := range wanted {
+		for _, one := range wantCalls {
 			if !slices.ContainsFunc(found, func(f call) bool { return f.name == one.name }) {
 				c.Missing = append(c.Missing, one.name)
 			}
@@ -91,7 +91,7 @@ func (g *gatherer) configuration(ctx context.Context, want client.Object) error 
 	return nil
 }
 
-// kindOf is the kind of a webhook configuration.
+// kindOf returns the kind of a webhook configuration.
 func kindOf(o client.Object) string {
 	if _, ok := o.(*admissionregistrationv1.MutatingWebhookConfiguration); ok {
 		return "MutatingWebhookConfiguration"
@@ -99,7 +99,7 @@ func kindOf(o client.Object) string {
 	return "ValidatingWebhookConfiguration"
 }
 
-// calls are the webhooks of a configuration.
+// calls returns the webhooks of a configuration.
 func calls(o client.Object) (list []call) {
 	switch c := o.(type) {
 	case *admissionregistrationv1.MutatingWebhookConfiguration:

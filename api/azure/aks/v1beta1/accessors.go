@@ -14,7 +14,7 @@ func (p *AzureManagedMachinePool) AgentPoolName() string {
 	return p.Name
 }
 
-// GetCommonStatus returns the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *AzureManagedMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
 // GetProviderID returns the ID of the agent pool in the specification.
@@ -37,7 +37,7 @@ func (p *AzureManagedMachinePool) SetConditions(conditions []metav1.Condition) {
 	p.Status.Conditions = conditions
 }
 
-// GetCommonStatus returns the part of the status that every kind shares; what is written to it is written to the object.
+// GetCommonStatus returns the part of the status that all kinds share. Writes to it change the object.
 func (p *AzureASOManagedMachinePool) GetCommonStatus() *common.Status { return &p.Status.Status }
 
 // GetProviderID returns the ID of the agent pool in the specification.

@@ -19,7 +19,7 @@ const (
 	ReplicasManagedByAKS = "aks"
 )
 
-// AzureASOManagedMachinePoolSpec is what an agent pool of AKS should be, as manifests of Azure Service Operator.
+// AzureASOManagedMachinePoolSpec defines the desired state of an agent pool of AKS by manifests of Azure Service Operator.
 type AzureASOManagedMachinePoolSpec struct {
 	// ProviderID is the resource ID of the agent pool, after azure://. It is written by the controller.
 	// +optional
@@ -43,7 +43,7 @@ type AzureASOManagedMachinePoolSpec struct {
 	Resources []runtime.RawExtension `json:"resources,omitempty"`
 }
 
-// AzureASOManagedMachinePoolStatus is what is known about the pool.
+// AzureASOManagedMachinePoolStatus defines the observed state of an AzureASOManagedMachinePool.
 type AzureASOManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -122,11 +122,11 @@ type AzureASOManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AzureASOManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AzureASOManagedMachinePoolStatus `json:"status,omitzero"`
 }

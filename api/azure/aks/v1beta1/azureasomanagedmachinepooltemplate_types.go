@@ -8,27 +8,28 @@ import (
 // AzureASOManagedMachinePoolTemplateKind is the kind's name.
 const AzureASOManagedMachinePoolTemplateKind = "AzureASOManagedMachinePoolTemplate"
 
-// AzureASOManagedMachinePoolTemplateSpec is what a ClusterClass makes AzureASOManagedMachinePools from.
+// AzureASOManagedMachinePoolTemplateSpec holds the template from which a ClusterClass creates AzureASOManagedMachinePools.
 type AzureASOManagedMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template AzureASOManagedMachinePoolTemplateResource `json:"template"`
 }
 
-// AzureASOManagedMachinePoolTemplateResource is an AzureASOManagedMachinePool without what only an object of its own has.
+// AzureASOManagedMachinePoolTemplateResource is an AzureASOManagedMachinePool without the fields that only an individual object has.
 type AzureASOManagedMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: change the ClusterClass to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec AzureASOManagedMachinePoolSpec `json:"spec"`
 }
 
-// AzureASOManagedMachinePoolTemplate is what a ClusterClass makes AzureASOManagedMachinePools from.
+// AzureASOManagedMachinePoolTemplate is the template from which a ClusterClass creates AzureASOManagedMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=azureasomanagedmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=asommpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type AzureASOManagedMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec AzureASOManagedMachinePoolTemplateSpec `json:"spec"`
 }

@@ -24,7 +24,7 @@ const (
 	ModeUser = "User"
 )
 
-// AzureManagedMachinePoolSpec is what an agent pool of AKS should be.
+// AzureManagedMachinePoolSpec defines the desired state of an AzureManagedMachinePool, an agent pool of AKS.
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.name) || (has(self.name) && self.name == oldSelf.name)",fieldPath=".name",reason=FieldValueForbidden,message="can't be changed once it is set: AKS can't rename an agent pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.osDiskSizeGB) == has(oldSelf.osDiskSizeGB) && (!has(self.osDiskSizeGB) || self.osDiskSizeGB == oldSelf.osDiskSizeGB)",fieldPath=".osDiskSizeGB",reason=FieldValueForbidden,message="can't be changed once the pool exists: AKS can't change the size of the OS disk of an agent pool; create another pool"
 // +kubebuilder:validation:XValidation:rule="has(self.availabilityZones) == has(oldSelf.availabilityZones) && (!has(self.availabilityZones) || (size(self.availabilityZones) == size(oldSelf.availabilityZones) && self.availabilityZones.all(z, z in oldSelf.availabilityZones)))",fieldPath=".availabilityZones",reason=FieldValueForbidden,message="can't be changed once the pool exists: AKS can't change the zones of an agent pool; create another pool"
@@ -51,8 +51,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.scaleSetPriority) || self.scaleSetPriority != 'Spot' || !has(self.upgradeSettings) || (!has(self.upgradeSettings.maxSurge) && !has(self.upgradeSettings.maxUnavailable))",fieldPath=".upgradeSettings",reason=FieldValueForbidden,message="can't have maxSurge or maxUnavailable when scaleSetPriority is Spot: AKS adds no machines to a spot pool while it upgrades it"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'System' || !has(self.scaling) || !has(self.scaling.minSize) || self.scaling.minSize >= 1",fieldPath=".scaling.minSize",reason=FieldValueInvalid,message="must be at least 1 when mode is System: AKS keeps a node in every System pool"
 type AzureManagedMachinePoolSpec struct {
-	// AdditionalTags are set on the agent pool and its cloud objects, beside the tags that are always there. Where the control plane's
-	// additionalTags name the same key, the pool's value is taken.
+	// AdditionalTags are set on the agent pool and its cloud objects, in addition to the tags of the controller. If the control plane's
+	// additionalTags have the same key, the pool's value is used.
 	// +optional
 	AdditionalTags azurev1.Tags `json:"additionalTags,omitempty"`
 
@@ -198,16 +198,16 @@ type AzureManagedMachinePoolSpec struct {
 	// +optional
 	EnableEncryptionAtHost *bool `json:"enableEncryptionAtHost,omitempty"`
 
-	// ASOManagedClustersAgentPoolPatches are JSON merge patches, in order, to the agent pool as Azure Service Operator's manifest has it. They
-	// are applied to what is sent to AKS. A patch of a field that the controller sets (owner, count, orchestratorVersion, tags of the owner)
-	// is refused.
+	// ASOManagedClustersAgentPoolPatches are JSON merge patches to the agent pool in the form of Azure Service Operator's manifest. They are
+	// applied in order to the request to AKS. A patch of a field that the controller sets (owner, count, orchestratorVersion, tags of the
+	// owner) is rejected.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=65536
 	ASOManagedClustersAgentPoolPatches []string `json:"asoManagedClustersAgentPoolPatches,omitempty"`
 
-	// UpgradeSettings are how AKS replaces nodes in upgrades. Absent, AKS has defaults of its own.
+	// UpgradeSettings configure how AKS replaces nodes in upgrades. Absent fields have the defaults of AKS.
 	// +optional
 	UpgradeSettings *UpgradeSettings `json:"upgradeSettings,omitempty"`
 
@@ -255,7 +255,7 @@ type Taint struct {
 	Value string `json:"value"`
 }
 
-// AzureManagedMachinePoolStatus is what is known about the pool.
+// AzureManagedMachinePoolStatus defines the observed state of an AzureManagedMachinePool.
 type AzureManagedMachinePoolStatus struct {
 	common.Status `json:",inline"`
 
@@ -302,11 +302,11 @@ type AzureManagedMachinePool struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pool should be.
+	// Spec defines the desired state of the pool.
 	// +required
 	Spec AzureManagedMachinePoolSpec `json:"spec"`
 
-	// Status is what is known about the pool.
+	// Status holds the observed state of the pool.
 	// +optional
 	Status AzureManagedMachinePoolStatus `json:"status,omitzero"`
 }

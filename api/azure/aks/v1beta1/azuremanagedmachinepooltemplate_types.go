@@ -8,27 +8,28 @@ import (
 // AzureManagedMachinePoolTemplateKind is the kind's name.
 const AzureManagedMachinePoolTemplateKind = "AzureManagedMachinePoolTemplate"
 
-// AzureManagedMachinePoolTemplateSpec is what a ClusterClass makes AzureManagedMachinePools from.
+// AzureManagedMachinePoolTemplateSpec holds the template from which a ClusterClass creates AzureManagedMachinePools.
 type AzureManagedMachinePoolTemplateSpec struct {
 	// Template of the pools.
 	// +required
 	Template AzureManagedMachinePoolTemplateResource `json:"template"`
 }
 
-// AzureManagedMachinePoolTemplateResource is an AzureManagedMachinePool without what only an object of its own has.
+// AzureManagedMachinePoolTemplateResource is an AzureManagedMachinePool without the fields that only an individual object has.
 type AzureManagedMachinePoolTemplateResource struct {
-	// ObjectMeta is what the pools' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new pools.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// Spec is what the pools should be. It can't be changed later: change the ClusterClass to name another template.
+	// Spec defines the desired state of the pools. It is immutable: to change it, create another template and refer to that in the
+	// ClusterClass.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerID)",fieldPath=".providerID",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	// +kubebuilder:validation:XValidation:rule="!has(self.providerIDList)",fieldPath=".providerIDList",reason=FieldValueForbidden,message="can't be set in a template: it belongs to one pool, whose controller writes it"
 	Spec AzureManagedMachinePoolSpec `json:"spec"`
 }
 
-// AzureManagedMachinePoolTemplate is what a ClusterClass makes AzureManagedMachinePools from.
+// AzureManagedMachinePoolTemplate is the template from which a ClusterClass creates AzureManagedMachinePools.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=azuremanagedmachinepooltemplates,scope=Namespaced,categories=cluster-api,shortName=ammpt
 // +kubebuilder:storageversion
@@ -39,7 +40,7 @@ type AzureManagedMachinePoolTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the pools are made from.
+	// Spec holds the template of the pools.
 	// +required
 	Spec AzureManagedMachinePoolTemplateSpec `json:"spec"`
 }

@@ -103,8 +103,8 @@ func ManagedClusterViewOf(u *unstructured.Unstructured, cluster string) (Managed
 	return out, nil
 }
 
-// asoViewOf reads an AzureASOManagedControlPlane: where the managed cluster is stands in the manifest of it. The subscription stands in the
-// Secret of its credentials, unless its owner is named by a resource ID.
+// asoViewOf reads an AzureASOManagedControlPlane. Its manifest of the managed cluster has the location. The subscription is in the Secret
+// of its credentials, unless a resource ID names the owner.
 func asoViewOf(u *unstructured.Unstructured, cluster string) (ManagedClusterView, error) {
 	var fields asoControlPlaneFields
 	if err := decode(u, &fields); err != nil {

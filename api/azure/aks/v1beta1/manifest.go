@@ -114,7 +114,7 @@ func (m *AgentPoolManifest) CheckOwner(cluster ManagedClusterView) error {
 // servedVersion is a version of Azure Service Operator's manifests: v1api20231001, v1api20240402preview, v20250801.
 var servedVersion = regexp.MustCompile(`^v(?:1api)?(\d{4})(\d{2})(\d{2})(preview)?$`)
 
-// serviceVersion returns the version of AKS's API that a version of a manifest stands for.
+// serviceVersion returns the version of AKS's API for the version of a manifest.
 func serviceVersion(version string) (string, error) {
 	m := servedVersion.FindStringSubmatch(version)
 	if m == nil {

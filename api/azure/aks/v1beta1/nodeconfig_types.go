@@ -4,7 +4,7 @@ package v1beta1
 // none of them on a pool that exists.
 // +kubebuilder:validation:XValidation:rule="!has(self.imageGcHighThreshold) || !has(self.imageGcLowThreshold) || self.imageGcLowThreshold <= self.imageGcHighThreshold",fieldPath=".imageGcLowThreshold",reason=FieldValueInvalid,message="must not be greater than imageGcHighThreshold"
 type KubeletConfig struct {
-	// CPUManagerPolicy is how the kubelet assigns processors to containers: none or static.
+	// CPUManagerPolicy selects how the kubelet assigns CPUs to containers: none or static.
 	// +optional
 	// +kubebuilder:validation:Enum=none;static
 	CPUManagerPolicy *string `json:"cpuManagerPolicy,omitempty"`
@@ -32,7 +32,7 @@ type KubeletConfig struct {
 	// +kubebuilder:validation:Maximum=100
 	ImageGcLowThreshold *int32 `json:"imageGcLowThreshold,omitempty"`
 
-	// TopologyManagerPolicy is how the kubelet aligns resources with NUMA nodes: none, best-effort, restricted or single-numa-node.
+	// TopologyManagerPolicy selects how the kubelet aligns resources with NUMA nodes: none, best-effort, restricted or single-numa-node.
 	// +optional
 	// +kubebuilder:validation:Enum=none;best-effort;restricted;single-numa-node
 	TopologyManagerPolicy *string `json:"topologyManagerPolicy,omitempty"`
@@ -78,7 +78,7 @@ type LinuxOSConfig struct {
 	// +optional
 	Sysctls *SysctlConfig `json:"sysctls,omitempty"`
 
-	// TransparentHugePageDefrag is how the kernel makes huge pages available: always, defer, defer+madvise, madvise or never.
+	// TransparentHugePageDefrag selects how the kernel makes huge pages available: always, defer, defer+madvise, madvise or never.
 	// +optional
 	// +kubebuilder:validation:Enum=always;defer;defer+madvise;madvise;never
 	TransparentHugePageDefrag *string `json:"transparentHugePageDefrag,omitempty"`

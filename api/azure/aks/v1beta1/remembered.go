@@ -9,15 +9,15 @@ import (
 // keepManagedCluster is the key under which an object remembers the name of its managed cluster.
 const keepManagedCluster = "managed-cluster"
 
-// Remember is what an object keeps of the view, to find its agent pool by when the control plane is gone.
+// Remember returns the part of the view that an object stores, to find its agent pool after the control plane is gone.
 func (v *ManagedClusterView) Remember() map[string]string {
 	out := maps.Clone(v.View.Remember())
 	out[keepManagedCluster] = v.Name
 	return out
 }
 
-// ManagedClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write
-// there.
+// ManagedClusterViewRemembered returns the part of the view that an object has stored in its annotation of that name. The error describes
+// the content that is missing.
 func ManagedClusterViewRemembered(kept map[string]string, annotation string) (ManagedClusterView, error) {
 	view, err := azurev1.ClusterViewRemembered(kept, annotation)
 	out := ManagedClusterView{View: view, Name: kept[keepManagedCluster]}

@@ -6,8 +6,8 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 )
 
-// AgentPoolSource is everything that the driver of agent pools translates into requests: the specification of one of the two kinds, and
-// what is read of its cluster. It is no API object, and it is never changed once it is made.
+// AgentPoolSource holds the input of the driver of agent pools: the specification of one of the two kinds, and the fields of its cluster.
+// It is no API object, and is immutable.
 // +kubebuilder:object:generate=false
 type AgentPoolSource struct {
 	// Name of the agent pool in AKS.
@@ -18,15 +18,15 @@ type AgentPoolSource struct {
 	Managed *AzureManagedMachinePoolSpec
 	// Manifest is the manifest of an AzureASOManagedMachinePool, nil for the other kind.
 	Manifest *AgentPoolManifest
-	// Replicas is spec.replicas of the MachinePool beside a manifest, which may name the same count and no other; nil where AKS's autoscaler
-	// sizes the agent pool, and for the other kind.
+	// Replicas is spec.replicas of the MachinePool of a manifest, whose count must equal it. It is nil if AKS's autoscaler owns the size of
+	// the agent pool, and for the other kind.
 	Replicas *int32
-	// Cluster is what is read of the managed cluster.
+	// Cluster holds the fields that are read from the managed cluster.
 	Cluster ManagedClusterView
 }
 
-// ManagedClusterView is what pools read of their managed cluster's objects. Those are other controllers': nothing but the fields that are
-// read is named, and nothing is ever written.
+// ManagedClusterView holds the fields that pools read from the objects of their managed cluster. Other controllers own these objects, and
+// Muster never writes them.
 // +kubebuilder:object:generate=false
 type ManagedClusterView struct {
 	// View has where the cluster is, its tags and who asks the cloud for it.

@@ -100,7 +100,7 @@ type SysctlConfig struct {
 	// +kubebuilder:validation:Maximum=100000
 	NetIpv4NeighDefaultGcThresh3 *int32 `json:"netIpv4NeighDefaultGcThresh3,omitempty"`
 
-	// NetIpv4TCPFinTimeout is how long an orphaned connection stays in FIN_WAIT_2, in seconds (net.ipv4.tcp_fin_timeout).
+	// NetIpv4TCPFinTimeout is the time for which an orphaned connection stays in FIN_WAIT_2, in seconds (net.ipv4.tcp_fin_timeout).
 	// +optional
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=120
@@ -112,7 +112,7 @@ type SysctlConfig struct {
 	// +kubebuilder:validation:Maximum=15
 	NetIpv4TCPKeepaliveProbes *int32 `json:"netIpv4TCPKeepaliveProbes,omitempty"`
 
-	// NetIpv4TCPKeepaliveTime is how long a connection is idle before the first probe, in seconds (net.ipv4.tcp_keepalive_time).
+	// NetIpv4TCPKeepaliveTime is the idle time of a connection before the first probe, in seconds (net.ipv4.tcp_keepalive_time).
 	// +optional
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=432000
@@ -158,13 +158,13 @@ type SysctlConfig struct {
 	// +kubebuilder:validation:Maximum=262144
 	VMMaxMapCount *int32 `json:"vmMaxMapCount,omitempty"`
 
-	// VMSwappiness is how readily the kernel swaps memory pages, from 0 to 100 (vm.swappiness).
+	// VMSwappiness controls how readily the kernel swaps memory pages, from 0 to 100 (vm.swappiness).
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	VMSwappiness *int32 `json:"vmSwappiness,omitempty"`
 
-	// VMVfsCachePressure is how readily the kernel reclaims memory of directory and inode caches, in percent (vm.vfs_cache_pressure).
+	// VMVfsCachePressure controls how readily the kernel reclaims memory of directory and inode caches, in percent (vm.vfs_cache_pressure).
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=500

@@ -8,9 +8,9 @@ const GKEConfigKind = "GKEConfig"
 // GKEConfigSpec is empty: GKE bootstraps the nodes of its pools itself.
 type GKEConfigSpec struct{}
 
-// GKEConfigStatus is what is known about the configuration.
+// GKEConfigStatus defines the observed state of a GKEConfig.
 type GKEConfigStatus struct {
-	// Initialization tells the core controller that nodes can be bootstrapped.
+	// Initialization reports to the core controller that nodes can be bootstrapped.
 	// +optional
 	Initialization GKEConfigInitialization `json:"initialization,omitzero"`
 
@@ -70,7 +70,7 @@ type GKEConfig struct {
 	// +optional
 	Spec GKEConfigSpec `json:"spec,omitempty"`
 
-	// Status is what is known about the configuration.
+	// Status holds the observed state of the configuration.
 	// +optional
 	Status GKEConfigStatus `json:"status,omitzero"`
 }

@@ -5,16 +5,16 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// GKEConfigTemplateSpec is what a ClusterClass makes GKEConfigs from.
+// GKEConfigTemplateSpec holds the template from which a ClusterClass creates GKEConfigs.
 type GKEConfigTemplateSpec struct {
 	// Template of the configurations.
 	// +required
 	Template GKEConfigTemplateResource `json:"template"`
 }
 
-// GKEConfigTemplateResource is a GKEConfig without what only an object of its own has.
+// GKEConfigTemplateResource is a GKEConfig without the fields that only an individual object has.
 type GKEConfigTemplateResource struct {
-	// ObjectMeta is what the configurations' labels and annotations begin with.
+	// ObjectMeta holds the labels and annotations of new configurations.
 	// +optional
 	ObjectMeta clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
@@ -23,7 +23,7 @@ type GKEConfigTemplateResource struct {
 	Spec GKEConfigSpec `json:"spec,omitempty"`
 }
 
-// GKEConfigTemplate is what a ClusterClass makes GKEConfigs from.
+// GKEConfigTemplate is the template from which a ClusterClass creates GKEConfigs.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=gkeconfigtemplates,scope=Namespaced,categories=cluster-api,shortName=gkect
 // +kubebuilder:storageversion
@@ -34,7 +34,7 @@ type GKEConfigTemplate struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the configurations are made from.
+	// Spec holds the template of the configurations.
 	// +optional
 	Spec GKEConfigTemplateSpec `json:"spec,omitzero"`
 }

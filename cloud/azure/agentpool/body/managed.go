@@ -51,7 +51,7 @@ func OfManaged(s *aksv1.AzureManagedMachinePoolSpec, subnetID string, tags azure
 		return nil, err
 	}
 	patched[Mode], patched[Tags] = s.Mode, withOwnTags(patched[Tags], tags)
-	return patched.flatWanted(func(property string) string {
+	return patched.flatSpec(func(property string) string {
 		if property == EnableAutoScaling {
 			return "spec.scaling"
 		}
@@ -144,10 +144,10 @@ func stringMap[M ~map[string]string](m M) map[string]any {
 // Bracket brings the bounds of AKS's autoscaler and the count together, because AKS takes none without the other: the count is raised to
 // the lower bound, and the upper bound is no less than the present count until the pool has become small enough.
 func Bracket(p Properties, count int) {
-	if least, ok := p[MinCount].(float64); ok && int(least) > count {
-		p[Count] = least
+	if minCount, ok := p[MinCount].(float64); ok && int(minCount) > count {
+		p[Count] = minCount
 	}
-	if most, ok := p[MaxCount].(float64); ok && int(most) < count {
+	if maxCount, ok := p[MaxCount].(float64); ok && int(maxCount) < count {
 		p[MaxCount] = float64(count)
 	}
 }

@@ -22,7 +22,7 @@ func OfManifest(m *aksv1.AgentPoolManifest, tags azurev1.Tags) (Properties, erro
 	}
 	own, _ := object(p[Tags])
 	p[Tags] = withOwnTags(MergePatch(MergePatch(stringMap(tags), own), stringMap(tags)), tags)
-	return p.flatWanted(func(property string) string { return at + "." + property })
+	return p.flatSpec(func(property string) string { return at + "." + property })
 }
 
 // references are the fields of manifests that hold a reference, and the properties that hold its resource ID.
@@ -34,7 +34,7 @@ var references = map[string]string{
 
 const (
 	operatorSpec = "operatorSpec"
-	// ownTags is what the names of the tags begin with that say whose an agent pool is.
+	// ownTags is the prefix of the names of the tags that identify an agent pool's owner.
 	ownTags = cloud.TagDomain + "_"
 )
 
@@ -65,8 +65,8 @@ func checkTags(tags any, at string) error {
 	return nil
 }
 
-// withOwnTags returns tags with the owner tags of given in the place of their own.
-func withOwnTags(tags any, given azurev1.Tags) map[string]any {
+// withOwnTags returns the tags with their owner tags replaced by those of owner.
+func withOwnTags(tags any, owner azurev1.Tags) map[string]any {
 	out := map[string]any{}
 	list, _ := object(tags)
 	for name, value := range list {
@@ -74,7 +74,7 @@ func withOwnTags(tags any, given azurev1.Tags) map[string]any {
 			out[name] = value
 		}
 	}
-	for name, value := range given {
+	for name, value := range owner {
 		if strings.HasPrefix(name, ownTags) {
 			out[name] = value
 		}
@@ -146,13 +146,13 @@ func property(key string, value any, at string) (string, any, error) {
 	return key, value, nil
 }
 
-// mostExact is the largest whole number up to which JSON tells each from the next as services read it.
-const mostExact = 1 << 53
+// maxExact is the largest whole number up to which JSON tells each from the next as services read it.
+const maxExact = 1 << 53
 
 // checkExact refuses a number that would reach AKS as another one.
 func checkExact(x float64, written any, at string) error {
-	if math.Abs(x) > mostExact {
-		return cloud.Invalidf(at, "found %v, must be from %d to %d: JSON holds larger numbers inexactly", written, -mostExact, mostExact)
+	if math.Abs(x) > maxExact {
+		return cloud.Invalidf(at, "found %v, must be from %d to %d: JSON holds larger numbers inexactly", written, -maxExact, maxExact)
 	}
 	return nil
 }

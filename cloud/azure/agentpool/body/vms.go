@@ -76,9 +76,9 @@ func Sent(p Properties) Properties {
 	return out
 }
 
-// flatWanted is Flat for what a specification asks for, whose field a property comes from. Muster brings a pool to one size, and leaves no
+// flatSpec is Flat for what a specification asks for, whose field a property comes from. Muster brings a pool to one size, and leaves no
 // choice among several to AKS.
-func (p Properties) flatWanted(field func(property string) string) (Properties, error) {
+func (p Properties) flatSpec(field func(property string) string) (Properties, error) {
 	profile, _ := object(p[vmsProfile])
 	scaling, _ := object(profile[scale])
 	list := manualProfiles(p)
@@ -135,13 +135,13 @@ func countOf(list []map[string]any) (n float64, named bool) {
 	return n, named
 }
 
-// Running returns how many machines of an agent pool of that type run; not told where AKS does not say.
-func Running(p Properties) (n int, told bool) {
-	list, told := p[vmsStatus].([]any)
+// Running returns the number of running machines of an agent pool of that type; known is false if AKS does not report it.
+func Running(p Properties) (n int, known bool) {
+	list, known := p[vmsStatus].([]any)
 	for _, item := range list {
 		one, _ := object(item)
 		count, _ := one[Count].(float64)
 		n += int(count)
 	}
-	return n, told
+	return n, known
 }

@@ -5,15 +5,15 @@ import "time"
 // Creations are when machines were made, by their IDs. A machine never changes its own.
 type Creations map[string]time.Time
 
-// createdMost bounds the machines of a node pool whose creation is kept; when there are more, all are asked about again.
-const createdMost = 4096
+// maxCreated bounds the machines of a node pool whose creation time is stored; beyond it, all are read again.
+const maxCreated = 4096
 
 // note keeps when a machine was made.
 func (c *Creations) note(uid string, at time.Time) {
 	if uid == "" || at.IsZero() {
 		return
 	}
-	if *c == nil || len(*c) >= createdMost {
+	if *c == nil || len(*c) >= maxCreated {
 		*c = Creations{}
 	}
 	(*c)[uid] = at

@@ -46,7 +46,7 @@ func managedMachine(zone string, is *compute.ManagedInstance) Instance {
 		m.Template = session.ParseResource(is.Version.InstanceTemplate).Within()
 	}
 	if at := is.LastAttempt; at != nil && at.Errors != nil && len(at.Errors.Errors) > 0 {
-		m.Failure = session.Said(at.Errors.Errors[0].Code, at.Errors.Errors[0].Message)
+		m.Failure = session.ErrorOf(at.Errors.Errors[0].Code, at.Errors.Errors[0].Message)
 	}
 	return m
 }

@@ -37,8 +37,8 @@ type TemplateReader struct {
 }
 
 const (
-	// readersMost bounds the sessions whose templates are kept, knownMost the templates of one; when there are more, all are read again.
-	readersMost, knownMost = 64, 16384
+	// maxReaders bounds the sessions whose templates are kept, maxKnown the templates of one; when there are more, all are read again.
+	maxReaders, maxKnown = 64, 16384
 	// templatesMaxAge is the maximum age of a list of templates that answers. A template that is not in it is read by name.
 	templatesMaxAge = 10 * time.Minute
 	// The parts of templates that are read. The metadata, which holds what machines join with, is none of them.
@@ -53,7 +53,7 @@ func (t *Templates) Of(c *session.Session) *TemplateReader {
 	if found, ok := t.by[c.Key]; ok {
 		return found
 	}
-	if t.by == nil || len(t.by) >= readersMost {
+	if t.by == nil || len(t.by) >= maxReaders {
 		t.by = map[string]*TemplateReader{}
 	}
 	r := &TemplateReader{c: c, known: map[string]TemplateFields{}}
@@ -91,7 +91,7 @@ func (r *TemplateReader) Read(ctx context.Context, paths []string) (map[string]T
 func (r *TemplateReader) keep(read map[string]TemplateFields) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.known) >= knownMost {
+	if len(r.known) >= maxKnown {
 		r.known = map[string]TemplateFields{}
 	}
 	maps.Copy(r.known, read)

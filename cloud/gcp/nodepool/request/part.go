@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/cloud/fields"
 )
 
-// The requests that change parts, beside nodePools.update.
+// The requests that change parts, in addition to nodePools.update.
 const (
 	// SetAutoscaling is nodePools.setAutoscaling.
 	SetAutoscaling = "setAutoscaling"

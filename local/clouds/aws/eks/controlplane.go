@@ -37,9 +37,9 @@ type Registry interface {
 	Delete(ctx context.Context, region, name string) error
 }
 
-// Cluster is what EKS says about a cluster, and the token by which it is let in.
+// Cluster holds the state of a cluster in EKS, and the token that authenticates its API server.
 type Cluster struct {
-	// Region and Name in the cloud, Version as EKS spells it: 1.32.
+	// Region and Name identify it in the cloud. Version has the form of EKS: 1.32.
 	Region  string `json:"region"`
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -57,7 +57,7 @@ type Cluster struct {
 type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	// Servers runs the API servers, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
@@ -88,7 +88,7 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
 	return err
 }
 
-// networkOf is the network of the region that the object names.
+// networkOf returns the network of the region that the object names.
 func (r *ControlPlanes) networkOf(plane *unstructured.Unstructured) (standin.Network, error) {
 	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *ControlPlanes) Delete(ctx context.Context, plane *unstructured.Unstruct
 	return true, nil
 }
 
-// nameOf is the cluster's name in EKS, and defaultName what the AWS provider makes of an object that sets none.
+// nameOf returns the cluster's name in EKS, and defaultName what the AWS provider makes of an object that sets none.
 func nameOf(plane *unstructured.Unstructured) string {
 	if name, _, err := unstructured.NestedString(plane.Object, "spec", "eksClusterName"); err == nil && name != "" {
 		return name

@@ -26,7 +26,7 @@ func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) err
 	return kind.Unavailable(o, "EKSControlPlaneReconciliationFailed", why.Error())
 }
 
-// versionOf is the Kubernetes version that a control plane wants, as EKS spells it. Without one it is that of the API server.
+// versionOf returns the Kubernetes version that a control plane wants, as EKS spells it. Without one it is that of the API server.
 func (r *ControlPlanes) versionOf(plane *unstructured.Unstructured) (string, error) {
 	return fields.MinorVersion(plane, r.Servers.Version(), "spec", "version")
 }

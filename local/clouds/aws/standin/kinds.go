@@ -1,5 +1,5 @@
-// Package standin holds what stands in for the AWS provider in a local world: the kinds that Muster only reads, the network that its
-// controllers would make, and the manifests that a world is seeded with.
+// Package standin replaces the AWS provider in a local world: the kinds that Muster only reads, the network that its controllers would
+// create, and the built-in manifests of a world.
 package standin
 
 import (
@@ -50,7 +50,7 @@ func identity(kind, plural, short string) foreign.Kind {
 		Plural: plural, ShortName: short, ClusterScoped: true, Columns: ageColumn}
 }
 
-// template is the kind that ClusterClasses make objects of a kind from.
+// template returns the kind that ClusterClasses make objects of a kind from.
 func template(of schema.GroupVersionKind, plural, short string) foreign.Kind {
 	of.Kind += "Template"
 	return foreign.Kind{GroupVersionKind: of, Plural: plural, ShortName: short}

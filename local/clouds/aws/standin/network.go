@@ -9,12 +9,12 @@ import (
 	"github.com/muster-project/muster/local/fields"
 )
 
-// Network is what the account holds in a region.
+// Network holds the account's network in a region.
 type Network struct {
-	// Region, and VPC in it.
+	// VPC is the ID of the network in Region.
 	Region, VPC string
 	Subnets     []Subnet
-	// NodeSecurityGroup is the ID of the group that every node gets.
+	// NodeSecurityGroup is the ID of the security group of every node.
 	NodeSecurityGroup string
 }
 

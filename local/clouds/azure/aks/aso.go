@@ -9,10 +9,10 @@ import (
 	"github.com/muster-project/muster/local/fields"
 )
 
-// above are the fields of a manifest that stand beside the properties in a request.
+// above lists the fields of a manifest that a request has outside of the properties.
 var above = []string{"location", "tags", "identity", "sku", "kind", "extendedLocation"}
 
-// manifestBody is the ManagedCluster of an AzureASOManagedControlPlane's manifests as AKS is asked for it.
+// manifestBody returns the request to AKS for the ManagedCluster in an AzureASOManagedControlPlane's manifests.
 func manifestBody(o *unstructured.Unstructured) (map[string]any, error) {
 	resources, _, err := unstructured.NestedSlice(o.Object, "spec", "resources")
 	if err != nil {
@@ -46,7 +46,7 @@ func manifestBody(o *unstructured.Unstructured) (map[string]any, error) {
 	return nil, fmt.Errorf("%s %s: no ManagedCluster in spec.resources", o.GetKind(), o.GetName())
 }
 
-// manifestStatus says of every manifest that it is ready.
+// manifestStatus reports every manifest as ready.
 func manifestStatus(o *unstructured.Unstructured) error {
 	resources, _, err := unstructured.NestedSlice(o.Object, "spec", "resources")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
-// later is when a managed cluster that rests is looked at again: users stop it by hand.
+// later is the interval between looks at a managed cluster at rest: users can stop it out of band.
 const later = time.Minute
 
 // States of a managed cluster, and of its power.
@@ -37,7 +37,7 @@ const (
 type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	// Servers runs the API servers, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Azure holds networks, and Registry is the simulated AKS.
@@ -98,11 +98,11 @@ func viewOf(plane *unstructured.Unstructured, cluster string) (aksv1.ManagedClus
 	return view, err
 }
 
-// want is the managed cluster that the objects ask for; without a body while there is no System pool to create it with.
+// want returns the managed cluster that the objects ask for; without a body while there is no System pool to create it with.
 func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster,
 	view aksv1.ManagedClusterView,
-) (containerservice.Wanted, error) {
-	out := containerservice.Wanted{SubscriptionID: view.View.SubscriptionID, Group: view.View.ResourceGroup, Name: view.Name}
+) (containerservice.DesiredCluster, error) {
+	out := containerservice.DesiredCluster{SubscriptionID: view.View.SubscriptionID, Group: view.View.ResourceGroup, Name: view.Name}
 	body, err := r.Kind.body(plane)
 	if err != nil {
 		return out, err

@@ -5,6 +5,6 @@
 // A managed cluster is created with the System pools that its Cluster has by then, as the provider creates it, and without a tag of
 // Muster's. All other pools are left to the controllers of pools, which adopt the first ones.
 //
-// The simulated AKS is let into a cluster by a bootstrap token, which stands for its identity there: with it machines of agent pools ask
-// for their certificates, and AKS labels, closes and drains their nodes.
+// The simulated AKS authenticates in a cluster with a bootstrap token: with it machines of agent pools request their certificates, and AKS
+// labels, cordons and drains their nodes.
 package aks

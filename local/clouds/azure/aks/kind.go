@@ -13,19 +13,20 @@ import (
 	"github.com/muster-project/muster/local/workload"
 )
 
-// Kind is what the two families of kinds for AKS differ in: those with fields for AKS, and those with manifests of Azure Service Operator.
+// Kind holds the differences between the two families of kinds for AKS: those with fields for AKS, and those with manifests of Azure
+// Service Operator.
 type Kind struct {
 	managedplane.Kind
 	cluster, pool schema.GroupVersionKind
-	// fill sets what a control plane leaves open, as the provider's admission does.
+	// fill sets the defaults of a control plane, as the provider's admission webhook does.
 	fill func(plane *unstructured.Unstructured, cluster string) error
-	// network is what the managed cluster is in.
-	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Wanted
-	// body is that of the request for the managed cluster, without its version and the pools of objects.
+	// network returns the network of the managed cluster.
+	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Resources
+	// body returns the body of the request for the managed cluster, without its version and the agent pools of other objects.
 	body func(plane *unstructured.Unstructured) (map[string]any, error)
 	// profile returns the agent pool of an object, without what follows from its MachinePool.
 	profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
-	// status is what the status says beside what both kinds say; nil for nothing.
+	// status sets the status fields that only this kind has; nil for none.
 	status func(plane *unstructured.Unstructured) error
 }
 
@@ -38,7 +39,7 @@ func planes(object schema.GroupVersionKind, folder, finalizer, part string) mana
 	}
 }
 
-// Managed is the family of AzureManagedControlPlane.
+// Managed returns the family of AzureManagedControlPlane.
 func Managed() Kind {
 	return Kind{
 		Kind:    planes(standin.AzureManagedControlPlane, "aks", "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", "spec"),
@@ -47,19 +48,19 @@ func Managed() Kind {
 	}
 }
 
-// ASO is the family of AzureASOManagedControlPlane.
+// ASO returns the family of AzureASOManagedControlPlane.
 func ASO() Kind {
 	return Kind{
 		Kind:    planes(standin.AzureASOManagedControlPlane, "aks-aso", "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", "status"),
 		cluster: standin.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
 		fill: func(*unstructured.Unstructured, string) error { return nil },
-		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Wanted {
-			return standin.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,
+		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) standin.Resources {
+			return standin.Resources{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,
 				Location: view.View.Location}
 		},
 		body: manifestBody, profile: agentpool.Manifest, status: manifestStatus,
 	}
 }
 
-// kubernetesVersion is a version as AKS spells it: 1.34.2.
+// kubernetesVersion returns a version as AKS spells it: 1.34.2.
 func kubernetesVersion(version string) string { return strings.TrimPrefix(version, "v") }

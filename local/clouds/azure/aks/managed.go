@@ -43,7 +43,7 @@ func fillManaged(o *unstructured.Unstructured, cluster string) error {
 		spec("MC_"+group+"_"+o.GetName()+"_"+location, "nodeResourceGroupName"))
 }
 
-// managedPlane are the fields of an AzureManagedControlPlane that reach AKS, beside those that say where it is.
+// managedPlane holds the fields of an AzureManagedControlPlane that AKS gets, without those of its location.
 type managedPlane struct {
 	Version               string       `json:"version"`
 	Location              string       `json:"location"`
@@ -71,8 +71,8 @@ type managedPlane struct {
 	} `json:"virtualNetwork"`
 }
 
-// managedNetwork is the virtual network of an AzureManagedControlPlane, with the one subnet that it describes.
-func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView) azurestandin.Wanted {
+// managedNetwork returns the virtual network of an AzureManagedControlPlane, with the one subnet that it describes.
+func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView) azurestandin.Resources {
 	name := func(path ...string) string {
 		text, _, err := unstructured.NestedString(o.Object, append([]string{"spec", "virtualNetwork"}, path...)...)
 		if err != nil {
@@ -80,13 +80,13 @@ func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView)
 		}
 		return text
 	}
-	return azurestandin.Wanted{
+	return azurestandin.Resources{
 		SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location,
 		VnetGroup: name("resourceGroup"), Vnet: name("name"), Subnets: []string{name("subnet", "name")},
 	}
 }
 
-// managedBody is the managed cluster of an AzureManagedControlPlane as AKS is asked for it.
+// managedBody returns the request to AKS for the managed cluster of an AzureManagedControlPlane.
 func managedBody(o *unstructured.Unstructured) (map[string]any, error) {
 	var s managedPlane
 	if err := objects.DecodeSpec(o, &s); err != nil {

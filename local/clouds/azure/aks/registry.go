@@ -16,7 +16,7 @@ var ErrBusy = errors.New("another operation runs")
 type Registry interface {
 	// Put creates a managed cluster or changes it as far as it differs, and returns what it is then. ErrBusy is returned while it can't be
 	// changed.
-	Put(ctx context.Context, want containerservice.Wanted) (containerservice.Inspected, error)
+	Put(ctx context.Context, want containerservice.DesiredCluster) (containerservice.Inspected, error)
 	// Delete begins to delete a managed cluster, and reports whether it is gone.
 	Delete(ctx context.Context, subscription, group, name string) (gone bool, err error)
 }
@@ -32,7 +32,7 @@ func (h HTTP) service() managedplane.Simulated {
 }
 
 // Put implements Registry.
-func (h HTTP) Put(ctx context.Context, want containerservice.Wanted) (out containerservice.Inspected, err error) {
+func (h HTTP) Put(ctx context.Context, want containerservice.DesiredCluster) (out containerservice.Inspected, err error) {
 	err = h.service().Put(ctx, want, &out)
 	return out, err
 }

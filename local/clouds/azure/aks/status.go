@@ -33,7 +33,7 @@ func (k Kind) available(o *unstructured.Unstructured, endpoint clusterv1.APIEndp
 	return k.Mark(o, "True", is.State, "")
 }
 
-// Unavailable writes why the managed cluster can't be brought to where it shall be, with AKS's own code where it has refused it.
+// Unavailable reports why the managed cluster can't reach the desired state, with AKS's error code if AKS has rejected it.
 func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
 	if refusal, ok := errors.AsType[*managedplane.Refusal](why); ok && refusal.Code != "" {
 		return r.Kind.Unavailable(o, refusal.Code, refusal.Message)

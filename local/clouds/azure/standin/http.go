@@ -24,7 +24,7 @@ type resource struct {
 }
 
 // Make has the simulator hold a network.
-func (h HTTP) Make(ctx context.Context, w Wanted) error {
+func (h HTTP) Make(ctx context.Context, w Resources) error {
 	for _, r := range w.resources() {
 		if err := h.put(ctx, r); err != nil {
 			return err
@@ -33,8 +33,8 @@ func (h HTTP) Make(ctx context.Context, w Wanted) error {
 	return nil
 }
 
-// resources are all that is wanted, what holds others first.
-func (w Wanted) resources() []resource {
+// resources returns all wanted resources, parents first.
+func (w Resources) resources() []resource {
 	subscription := "/subscriptions/" + w.SubscriptionID
 	place := map[string]any{"location": w.Location}
 	group := subscription + "/resourceGroups/" + w.ResourceGroup

@@ -1,5 +1,5 @@
-// Package standin holds what stands in for the Azure provider in a local world: the kinds that Muster only reads, the network that its
-// controllers would make, and the manifests that a world is seeded with.
+// Package standin replaces the Azure provider in a local world: the kinds that Muster only reads, the network that its controllers would
+// create, and the built-in manifests of a world.
 package standin
 
 import (
@@ -51,7 +51,7 @@ func Kinds() []foreign.Kind {
 	}
 }
 
-// template is the kind that ClusterClasses make objects of a kind from.
+// template returns the kind that ClusterClasses make objects of a kind from.
 func template(of schema.GroupVersionKind, plural string) foreign.Kind {
 	of.Kind += "Template"
 	return foreign.Kind{GroupVersionKind: of, Plural: plural}
@@ -60,7 +60,7 @@ func template(of schema.GroupVersionKind, plural string) foreign.Kind {
 // older is the version in which the provider serves the kinds with manifests of Azure Service Operator too.
 const older = "v1alpha1"
 
-// alsoOlder is a kind that is served in that version too.
+// alsoOlder returns a kind that is served in that version too.
 func alsoOlder(k foreign.Kind) foreign.Kind {
 	k.Older = older
 	return k

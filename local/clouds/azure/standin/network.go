@@ -23,23 +23,24 @@ type Network struct {
 	SubscriptionID, Location string
 	// Zones of a location; nil for one that has none.
 	Zones func(location string) []string
-	// Azure holds what is made.
+	// Azure creates the resources.
 	Azure Maker
 }
 
 // Maker makes networks in the simulated Azure. What is there already is left.
 type Maker interface {
-	Make(ctx context.Context, w Wanted) error
+	Make(ctx context.Context, w Resources) error
 }
 
-// Wanted is what one cluster's scale sets may name.
-type Wanted struct {
+// Resources holds the resources that the scale sets of one cluster may refer to.
+type Resources struct {
 	// SubscriptionID, ResourceGroup and Location of the cluster.
 	SubscriptionID, ResourceGroup, Location string
-	// VnetGroup is the resource group of the virtual network Vnet, and Subnets are the network's. With no Vnet there is a group alone.
+	// VnetGroup is the resource group of the virtual network Vnet, and Subnets are its subnets. If Vnet is empty, only the resource group is
+	// wanted.
 	VnetGroup, Vnet string
 	Subnets         []string
-	// BackendPools of load balancers, by the balancer's name.
+	// BackendPools lists the backend pools of load balancers by the name of the load balancer.
 	BackendPools map[string]string
 }
 
@@ -74,7 +75,7 @@ func (n Network) FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEn
 	return fillBalancer(o)
 }
 
-// fillSubnets names subnets without a name, and adds one for nodes and one for control planes where there is none.
+// fillSubnets names subnets without a name, and adds one for nodes and one for control planes if they are missing.
 func fillSubnets(o *unstructured.Unstructured) error {
 	found, _, err := unstructured.NestedSlice(o.Object, "spec", "networkSpec", "subnets")
 	if err != nil {
@@ -100,7 +101,7 @@ func fillSubnets(o *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(o.Object, found, "spec", "networkSpec", "subnets")
 }
 
-// subnet is one that the object does not describe.
+// subnet returns a subnet that the object lacks.
 func subnet(cluster, role string) map[string]any {
 	s := map[string]any{"name": subnetName(cluster, role, 0), "role": role,
 		"securityGroup": map[string]any{"name": cluster + "-" + short(role) + "-nsg"}}
@@ -110,7 +111,7 @@ func subnet(cluster, role string) map[string]any {
 	return s
 }
 
-// subnetName is the provider's name of a subnet; several for nodes that someone described are counted.
+// subnetName returns the provider's name of a subnet; several for nodes that someone described are counted.
 func subnetName(cluster, role string, count int) string {
 	switch {
 	case role == anything:
@@ -129,10 +130,10 @@ func short(role string) string {
 	return role
 }
 
-// fillBalancer names the load balancer that nodes reach the internet by, where one is asked for.
+// fillBalancer names the load balancer for outbound traffic of nodes, if one is wanted.
 func fillBalancer(o *unstructured.Unstructured) error {
 	path := []string{"spec", "networkSpec", "nodeOutboundLB"}
-	if asked, ok, err := unstructured.NestedMap(o.Object, path...); err != nil || !ok || asked == nil {
+	if balancer, ok, err := unstructured.NestedMap(o.Object, path...); err != nil || !ok || balancer == nil {
 		return err
 	}
 	if err := fields.Fill(o, fields.Field{Value: o.GetName(), Path: append(path[:3:3], "name")}); err != nil {
@@ -147,7 +148,7 @@ func fillBalancer(o *unstructured.Unstructured) error {
 
 // Make has the simulated Azure hold what the object names.
 func (n Network) Make(ctx context.Context, o *unstructured.Unstructured) error {
-	w := Wanted{BackendPools: map[string]string{}}
+	w := Resources{BackendPools: map[string]string{}}
 	for _, f := range []struct {
 		into *string
 		path []string

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// later is when a cluster that rests is looked at again: users upgrade it by hand.
+	// later is the interval between looks at a cluster at rest: users can upgrade it out of band.
 	later = time.Minute
 	// longestName bounds the name of a cluster in GKE.
 	longestName = 40
@@ -48,7 +48,7 @@ var kind = managedplane.Kind{
 type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	// Servers runs the API servers, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Network that clusters are in, and Registry is the simulated GKE.
@@ -88,20 +88,21 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	return r.report(ctx, plane, s.Endpoint, is)
 }
 
-// want is the cluster that the objects ask for, without node pools: each of them is created by its own object.
-func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) (container.Wanted, error) {
+// want returns the cluster that the objects ask for, without node pools: each of them is created by its own object.
+func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) (
+	container.DesiredCluster, error) {
 	view, err := gcpv1.ManagedClusterViewOf(plane, cluster.Name)
 	if err != nil {
-		return container.Wanted{}, err
+		return container.DesiredCluster{}, err
 	}
 	infra := objects.New(standin.GCPManagedCluster)
 	ref := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.InfrastructureRef.Name}
 	if err := r.Client.Get(ctx, ref, infra); client.IgnoreNotFound(err) != nil {
-		return container.Wanted{}, fmt.Errorf("read the GCPManagedCluster %s: %w", ref, err)
+		return container.DesiredCluster{}, fmt.Errorf("read the GCPManagedCluster %s: %w", ref, err)
 	}
 	around, err := gcpv1.ClusterViewOf(infra)
 	if err != nil {
-		return container.Wanted{}, err
+		return container.DesiredCluster{}, err
 	}
 	view.Complete(around)
 	body := map[string]any{"network": view.View.Network}
@@ -110,22 +111,22 @@ func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructur
 	}
 	channel, _, err := unstructured.NestedString(plane.Object, "spec", "releaseChannel")
 	if err != nil {
-		return container.Wanted{}, err
+		return container.DesiredCluster{}, err
 	}
 	if channel != "" {
 		body["releaseChannel"] = map[string]any{"channel": strings.ToUpper(channel)}
 	}
 	version, err := versionOf(plane)
 	if err != nil {
-		return container.Wanted{}, err
+		return container.DesiredCluster{}, err
 	}
 	if version != "" {
 		body["initialClusterVersion"] = version
 	}
-	return container.Wanted{Project: view.View.Project, Location: view.Location, Name: view.Name, Body: body}, nil
+	return container.DesiredCluster{Project: view.View.Project, Location: view.Location, Name: view.Name, Body: body}, nil
 }
 
-// versionOf is the version that an object wants, as GKE spells it: 1.34.2. It is empty where GKE chooses.
+// versionOf returns the version that an object wants, as GKE spells it: 1.34.2. It is empty where GKE chooses.
 func versionOf(plane *unstructured.Unstructured) (string, error) {
 	version, _, err := unstructured.NestedString(plane.Object, "spec", "version")
 	if err != nil {
@@ -168,7 +169,7 @@ func (r *ControlPlanes) Delete(ctx context.Context, plane *unstructured.Unstruct
 	return gone, nil
 }
 
-// nameOf is the name that the provider gives a cluster whose object names none.
+// nameOf returns the name that the provider gives a cluster whose object names none.
 func nameOf(plane *unstructured.Unstructured) string {
 	name := plane.GetNamespace() + "-" + strings.ReplaceAll(plane.GetName(), ".", "-")
 	return strings.TrimRight(name[:min(len(name), longestName)], "-")

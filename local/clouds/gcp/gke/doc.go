@@ -2,6 +2,6 @@
 // GCPManagedControlPlane gets an API server of package workload and a cluster of the simulated GKE, and is made ready together with its
 // GCPManagedCluster.
 //
-// The simulated GKE is let into a cluster by a bootstrap token, which stands for its identity there: with it machines of node pools ask for
-// their certificates, and GKE labels, cordons and drains their nodes. In life both is the work of Google's own accounts.
+// The simulated GKE authenticates in a cluster with a bootstrap token: with it machines of node pools request their certificates, and GKE
+// labels, cordons and drains their nodes. In Google Cloud both use Google's own accounts.
 package gke

@@ -15,7 +15,7 @@ var ErrBusy = errors.New("GKE is busy with the cluster")
 // Registry is the simulated GKE, as far as control planes use it.
 type Registry interface {
 	// Put creates a cluster, or upgrades it, and returns it as it is then. It returns ErrBusy while another operation runs.
-	Put(ctx context.Context, want container.Wanted) (container.Inspected, error)
+	Put(ctx context.Context, want container.DesiredCluster) (container.Inspected, error)
 	// Delete begins to delete a cluster, and reports whether it is gone.
 	Delete(ctx context.Context, project, location, name string) (gone bool, err error)
 }
@@ -31,7 +31,7 @@ func (h HTTP) service() managedplane.Simulated {
 }
 
 // Put implements Registry.
-func (h HTTP) Put(ctx context.Context, want container.Wanted) (out container.Inspected, err error) {
+func (h HTTP) Put(ctx context.Context, want container.DesiredCluster) (out container.Inspected, err error) {
 	err = h.service().Put(ctx, want, &out)
 	return out, err
 }

@@ -22,7 +22,7 @@ func available(o *unstructured.Unstructured, is container.Inspected) error {
 	return kind.Mark(o, "True", is.Status, "")
 }
 
-// Unavailable writes why the cluster can't be brought to where it shall be.
+// Unavailable reports why the cluster can't reach the desired state.
 func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
 	return kind.Unavailable(o, "GKEControlPlaneReconciliationFailed", why.Error())
 }

@@ -15,7 +15,7 @@ type Network struct {
 	Project, Region string
 	// Zones of a region.
 	Zones func(region string) []string
-	// Compute holds what is made.
+	// Compute creates the resources.
 	Compute Maker
 }
 

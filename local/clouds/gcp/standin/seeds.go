@@ -16,7 +16,7 @@ const (
 	gkeVersion     = "v1.34.2"
 )
 
-// machineType is what manifests take for machines.
+// machineType is the machine type of the built-in manifests.
 const machineType = "n2-standard-2"
 
 var (

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// later is when a cluster that rests is looked at again: users upgrade it by hand.
+	// later is the interval between looks at a cluster at rest: users can upgrade it out of band.
 	later = time.Minute
 	// longestName bounds the name of a cluster in Kapsule.
 	longestName = 100
@@ -47,7 +47,7 @@ var kind = managedplane.Kind{
 type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
-	// Servers are where the API servers run, and Publisher tells others how to reach them.
+	// Servers runs the API servers, and Publisher announces their addresses.
 	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Registry is the simulated Kapsule.
@@ -150,12 +150,12 @@ func (r *ControlPlanes) Delete(ctx context.Context, plane *unstructured.Unstruct
 	return gone, nil
 }
 
-// Unavailable writes why the cluster can't be brought to where it shall be.
+// Unavailable reports why the cluster can't reach the desired state.
 func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
 	return kind.Unavailable(o, "ReconciliationFailed", why.Error())
 }
 
-// nameOf is the name that the provider gives a cluster whose object names none.
+// nameOf returns the name that the provider gives a cluster whose object names none.
 func nameOf(plane *unstructured.Unstructured) string {
 	name := plane.GetNamespace() + "-" + strings.ReplaceAll(plane.GetName(), ".", "-")
 	return strings.TrimRight(name[:min(len(name), longestName)], "-")

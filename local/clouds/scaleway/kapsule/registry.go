@@ -12,14 +12,14 @@ import (
 // ErrBusy is why Kapsule does nothing with a cluster now: another operation runs.
 var ErrBusy = errors.New("a change of the cluster is under way")
 
-// Inspected is what is read of a cluster of Kapsule.
+// Inspected holds the fields of a Kapsule cluster that control planes read.
 type Inspected struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`
 	Version string `json:"version"`
 }
 
-// Registry is the simulated Kapsule, as far as control planes use it.
+// Registry is the part of the simulated Kapsule that control planes use.
 type Registry interface {
 	// Put creates a cluster, or upgrades it, and returns it as it is then. It returns ErrBusy while another operation runs.
 	Put(ctx context.Context, want scaleway.Access) (Inspected, error)

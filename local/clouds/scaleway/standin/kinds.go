@@ -1,5 +1,4 @@
-// Package standin holds what stands in for Scaleway's provider in a local world: the kinds that Muster only reads, and the manifests
-// that a world is seeded with.
+// Package standin replaces Scaleway's provider in a local world: the kinds that Muster only reads, and the built-in manifests of a world.
 package standin
 
 import (

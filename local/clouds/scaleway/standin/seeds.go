@@ -13,7 +13,7 @@ const Zone = scaleway.Region + "-1"
 // clusterVersion is the Kubernetes version of clusters that are made around pools which want nothing newer.
 const clusterVersion = "v1.34.2"
 
-// machineType is what manifests take for machines.
+// machineType is the machine type of the built-in manifests.
 const machineType = "PRO2-XXS"
 
 var (

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// leastPods and mostPods bound the pods of a node, leastDisk its disk in GB, mostNodes the nodes of a pool in a zone.
-	leastPods, mostPods  = 8, 256
-	leastDisk, mostDisk  = 10, 65536
-	mostNodes, mostSurge = 1000, 20
+	// minPods and maxPods bound the pods of a node, minDisk its disk in GB, maxNodes the nodes of a pool in a zone.
+	minPods, maxPods   = 8, 256
+	minDisk, maxDisk   = 10, 65536
+	maxNodes, maxSurge = 1000, 20
 )
 
 var (
@@ -32,9 +32,9 @@ func Check(pool document.Object, c Cluster) string {
 			document.Text(pool, "name"))
 	}
 	pods := number(pool, "maxPodsConstraint.maxPodsPerNode")
-	if pods < leastPods || pods > mostPods {
+	if pods < minPods || pods > maxPods {
 		return fmt.Sprintf("Invalid value for field \"node_pool.max_pods_constraint.max_pods_per_node\": %d. Must be between %d and %d.", pods,
-			leastPods, mostPods)
+			minPods, maxPods)
 	}
 	for _, check := range []func() string{
 		func() string { return CheckSize(number(pool, "initialNodeCount")) },
@@ -53,8 +53,8 @@ func Check(pool document.Object, c Cluster) string {
 
 // CheckSize checks the number of nodes in a zone.
 func CheckSize(nodes int) string {
-	if nodes < 0 || nodes > mostNodes {
-		return fmt.Sprintf("Node_count must be between 0 and %d, got %d.", mostNodes, nodes)
+	if nodes < 0 || nodes > maxNodes {
+		return fmt.Sprintf("Node_count must be between 0 and %d, got %d.", maxNodes, nodes)
 	}
 	return ""
 }
@@ -63,8 +63,8 @@ func CheckSize(nodes int) string {
 func CheckConfig(config document.Object) string {
 	size := number(config, "diskSizeGb")
 	switch {
-	case size < leastDisk || size > mostDisk:
-		return fmt.Sprintf("Invalid value for field \"node_pool.config.disk_size_gb\": %d. Must be between %d and %d.", size, leastDisk, mostDisk)
+	case size < minDisk || size > maxDisk:
+		return fmt.Sprintf("Invalid value for field \"node_pool.config.disk_size_gb\": %d. Must be between %d and %d.", size, minDisk, maxDisk)
 	case !slices.Contains(disks, document.Text(config, "diskType")):
 		return fmt.Sprintf("Disk type %q is not supported.", document.Text(config, "diskType"))
 	case !slices.Contains(Images, document.Text(config, "imageType")):
@@ -121,25 +121,25 @@ func CheckAutoscaling(a document.Object) string {
 	if !document.Truth(a, "enabled") {
 		return ""
 	}
-	least, most := number(a, "minNodeCount"), number(a, "maxNodeCount")
-	totalLeast, totalMost := number(a, "totalMinNodeCount"), number(a, "totalMaxNodeCount")
-	zonal, total := least != 0 || most != 0, totalLeast != 0 || totalMost != 0
+	minNodes, maxNodes := number(a, "minNodeCount"), number(a, "maxNodeCount")
+	totalMin, totalMax := number(a, "totalMinNodeCount"), number(a, "totalMaxNodeCount")
+	zonal, total := minNodes != 0 || maxNodes != 0, totalMin != 0 || totalMax != 0
 	switch {
 	case zonal && total:
 		return "Only one of min/max_node_count and total_min/max_node_count can be set."
 	case total:
-		return checkBounds("total_", totalLeast, totalMost)
+		return checkBounds("total_", totalMin, totalMax)
 	}
-	return checkBounds("", least, most)
+	return checkBounds("", minNodes, maxNodes)
 }
 
-func checkBounds(prefix string, least, most int) string {
-	if most >= 1 && least >= 0 && least <= most {
+func checkBounds(prefix string, minNodes, maxNodes int) string {
+	if maxNodes >= 1 && minNodes >= 0 && minNodes <= maxNodes {
 		return ""
 	}
 	return fmt.Sprintf("%smax_node_count must be at least 1 and greater than or equal to %smin_node_count, got %d and %d.", prefix,
-		prefix, most,
-		least)
+		prefix, maxNodes,
+		minNodes)
 }
 
 // CheckUpgrades checks the settings of upgrades.
@@ -151,8 +151,8 @@ func CheckUpgrades(u document.Object) string {
 	switch {
 	case document.Under(u, "blueGreenSettings") != nil:
 		return "Blue_green_settings can only be set with the upgrade strategy BLUE_GREEN."
-	case surge < 0 || missing < 0 || surge+missing == 0 || surge+missing > mostSurge:
-		return fmt.Sprintf("The sum of max_surge and max_unavailable must be between 1 and %d, got %d and %d.", mostSurge, surge, missing)
+	case surge < 0 || missing < 0 || surge+missing == 0 || surge+missing > maxSurge:
+		return fmt.Sprintf("The sum of max_surge and max_unavailable must be between 1 and %d, got %d and %d.", maxSurge, surge, missing)
 	}
 	return ""
 }

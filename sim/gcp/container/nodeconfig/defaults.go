@@ -11,7 +11,7 @@ import (
 // ProvisioningLabel is the label that GKE adds to a node pool's resource labels: on-demand, spot or preemptible.
 const ProvisioningLabel = "goog-gke-node-pool-provisioning-model"
 
-// Cluster is what a node pool takes from its cluster.
+// Cluster holds the settings that a node pool takes from its cluster.
 type Cluster struct {
 	// Locations are the zones of its nodes, Channel its release channel, "" for none.
 	Locations []string
@@ -21,7 +21,7 @@ type Cluster struct {
 	// Subnetwork is a path such as projects/p/regions/r/subnetworks/s, PodRange the name of the range of its pods' addresses, PodBlock the
 	// range.
 	Subnetwork, PodRange, PodBlock string
-	// MaxPods is how many pods a node may hold where its pool does not say.
+	// MaxPods is the default maximum number of pods per node.
 	MaxPods string
 }
 
@@ -125,12 +125,12 @@ func UpgradeDefaults(pool document.Object) {
 }
 
 // SetAutoscaling sets the settings of a node pool's autoscaler as GKE keeps them: none while it is off.
-func SetAutoscaling(pool, given document.Object) {
+func SetAutoscaling(pool, settings document.Object) {
 	delete(pool, "autoscaling")
-	if !document.Truth(given, "enabled") {
+	if !document.Truth(settings, "enabled") {
 		return
 	}
-	out := document.Copied(given)
+	out := document.Copied(settings)
 	if named := document.Text(out, "locationPolicy"); named == "" || named == "LOCATION_POLICY_UNSPECIFIED" {
 		out["locationPolicy"] = "BALANCED"
 		if spot(pool) {

@@ -1,3 +1,3 @@
-// Package nodeconfig is what the simulated GKE makes of the description of a node pool: the defaults that it adds, the checks it makes, and
-// what an update changes. It holds no state.
+// Package nodeconfig processes the descriptions of node pools for the simulated GKE: it adds defaults, validates them, and computes the
+// changes of an update. It has no state.
 package nodeconfig

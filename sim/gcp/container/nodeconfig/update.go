@@ -4,7 +4,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 )
 
-// recreating are the members of an update, beside the version, that GKE applies by recreating nodes with the pool's upgrade strategy.
+// recreating are the members of an update, other than the version, that GKE applies by recreating nodes with the pool's upgrade strategy.
 var recreating = []string{
 	"imageType", "machineType", "diskType", "diskSizeGb", "bootDisk", "kubeletConfig", "linuxNodeConfig", "windowsNodeConfig", "gvnic",
 	"gcfsConfig", "confidentialNodes", "containerdConfig", "fastSocket", "loggingConfig", "workloadMetadataConfig", "accelerators",
@@ -15,8 +15,8 @@ var recreating = []string{
 var inPlace = map[string]string{"labels": "labels.labels", "taints": "taints.taints", "tags": "tags.tags",
 	"resourceLabels": "resourceLabels.labels"}
 
-// plain are those that are replaced as they are: of the configuration of nodes, and of the pool.
-var plain = map[string]string{
+// replaced are those that are replaced as they are: of the configuration of nodes, and of the pool.
+var replaced = map[string]string{
 	"resourceManagerTags": "config.resourceManagerTags", "taintConfig": "config.taintConfig",
 	"consolidationDelay": "config.consolidationDelay",
 	"upgradeSettings":    "upgradeSettings", "queuedProvisioning": "queuedProvisioning", "nodeNetworkConfig": "networkConfig",
@@ -42,22 +42,22 @@ func Update(pool, update document.Object) (next document.Object, recreate bool) 
 	next = document.Copied(pool)
 	config := document.Under(next, "config")
 	for _, member := range recreating {
-		if v, given := update[member]; given {
+		if v, found := update[member]; found {
 			config[member] = v
 		}
 	}
 	disk(config, update)
 	for member, at := range inPlace {
-		if _, given := update[member]; given {
+		if _, found := update[member]; found {
 			replace(config, member, document.Dig(update, at))
 		}
 	}
-	for member, at := range plain {
-		if v, given := update[member]; given {
+	for member, at := range replaced {
+		if v, found := update[member]; found {
 			document.Place(next, at, document.Copied(v))
 		}
 	}
-	if _, given := update["upgradeSettings"]; given {
+	if _, found := update["upgradeSettings"]; found {
 		UpgradeDefaults(next)
 	}
 	ConfigDefaults(config)

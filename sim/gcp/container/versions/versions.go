@@ -18,7 +18,7 @@ const (
 	lastPatch                                      = 7
 )
 
-// skew is how many minor versions nodes may be behind their control plane, upgradeSkew those of node pools that GKE upgrades by itself.
+// skew is the number of minor versions that nodes may be behind their control plane, upgradeSkew that with automatic upgrades.
 const skew, upgradeSkew = 2, 1
 
 // builds returns GKE's builds of a patch, the newest first.
@@ -72,30 +72,30 @@ func Channels() []Channel {
 
 // Master returns the version of a control plane that a request names: one that is offered, or the newest that an alias stands for. It
 // returns the words of GKE's refusal where there is none.
-func Master(asked string) (version, refusal string) {
-	return resolve(asked, "Master", Masters(), Default())
+func Master(requested string) (version, refusal string) {
+	return resolve(requested, "Master", Masters(), Default())
 }
 
 // Node returns the version of nodes that a request names, as Master does. "-" and no version stand for the version of the control plane.
-func Node(asked, master string) (version, refusal string) {
-	return resolve(asked, "Node", Nodes(), master)
+func Node(requested, master string) (version, refusal string) {
+	return resolve(requested, "Node", Nodes(), master)
 }
 
-func resolve(asked, of string, offered []string, otherwise string) (version, refusal string) {
-	switch asked {
+func resolve(requested, of string, offered []string, otherwise string) (version, refusal string) {
+	switch requested {
 	case "", "-":
 		return otherwise, ""
 	case "latest":
 		return offered[0], ""
 	}
-	v := managed.Offered(offered, asked)
+	v := managed.Offered(offered, requested)
 	switch {
 	case v != "":
 		return v, ""
-	case strings.Contains(asked, "-gke."):
-		return "", fmt.Sprintf("%s version %q is unsupported.", of, asked)
+	case strings.Contains(requested, "-gke."):
+		return "", fmt.Sprintf("%s version %q is unsupported.", of, requested)
 	}
-	return "", fmt.Sprintf("No valid versions with the prefix %q found.", asked)
+	return "", fmt.Sprintf("No valid versions with the prefix %q found.", requested)
 }
 
 // CheckMaster returns the words with which GKE refuses an upgrade of a control plane, "" for one that it takes.

@@ -16,7 +16,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// onPool names the pool, as actions by hand do.
+// onPool names the pool in out-of-band actions.
 func (a *pool) onPool() string { return world.ClusterName + "/" + a.World.InfraKey().Name }
 
 // poolPath is where the agent pool is.
@@ -25,7 +25,7 @@ func (a *pool) poolPath() string {
 		"/providers/Microsoft.ContainerService/managedClusters/" + world.ClusterName + "/agentPools/" + a.World.InfraKey().Name
 }
 
-// managedCluster is the managed cluster; nil while there is none.
+// managedCluster returns the managed cluster; nil while there is none.
 func (a *pool) managedCluster() *containerservice.Inspected {
 	for _, c := range a.Cloud.State().Clusters {
 		return &c
@@ -33,7 +33,7 @@ func (a *pool) managedCluster() *containerservice.Inspected {
 	return nil
 }
 
-// agents is the agent pool that has our name; nil when there is none.
+// agents returns the agent pool with the name of the pool; nil if it does not exist.
 func (a *pool) agents() *containerservice.InspectedPool {
 	c := a.managedCluster()
 	if c == nil {
@@ -50,8 +50,8 @@ func leaves(m containerservice.InspectedMachine) bool {
 	return m.Deleting || m.Deallocated || m.Leaving
 }
 
-// asked is what a request to AKS asks for, as a trace shows it, and which machines it names.
-func (a *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+// describe describes a request to AKS for the trace, and returns the machines that it names.
+func (a *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
 	tail := req.URL.Path[strings.LastIndex(req.URL.Path, "/managedClusters/")+1:]
 	sum := sha256.Sum256(body)
 	text = strings.Join([]string{req.Method, tail, string(body), "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
@@ -62,14 +62,14 @@ func (a *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	case !strings.HasSuffix(strings.ToLower(tail), "/deletemachines"):
 		return text, named, nil
 	}
-	var asked struct{ MachineNames []string }
-	if json.Unmarshal(body, &asked) == nil {
-		named = a.World.Group.Named(asked.MachineNames)
+	var fields struct{ MachineNames []string }
+	if json.Unmarshal(body, &fields) == nil {
+		named = a.World.Group.Named(fields.MachineNames)
 	}
 	return text, named, nil
 }
 
-// shownPool is the pool as AKS shows it.
+// shownPool returns the pool as AKS shows it.
 func (a *pool) shownPool() shownPool {
 	var out struct {
 		Properties shownPool `json:"properties"`

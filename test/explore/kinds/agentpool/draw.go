@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are those of agent pools.
-var happenings = append([]script.What{
+// events are those of agent pools.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template,
 	script.Template,
 	script.Back, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.External, script.Autoscaler,
@@ -19,7 +19,7 @@ var happenings = append([]script.What{
 	script.HandTerminate, script.HandTerminate, script.HandFail, script.HandUnhealthy, script.HandResize, script.HandResize, script.HandTags,
 	script.HandDisown,
 	script.HandDisown, script.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandStop, HandAbort, HandAbort, HandAbort, azure.HandQuota,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 // actions are the calls that a fault may be for where agent pools are.
 var actions = []string{

@@ -34,7 +34,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   0x616b73,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
+		Events: events, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    follow,
 		Secondary: func(script.Scenario) string { return "Operations_Get" },
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs(), containerservice.Beliefs()),
@@ -62,7 +62,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Another: another,
 }}
 
-// Own is what only scenarios of agent pools have.
+// Own holds the parameters that exist only in scenarios of agent pools.
 type Own struct {
 	// Manifest is true for an AzureASOManagedMachinePool, which is a manifest of Azure Service Operator.
 	Manifest bool
@@ -76,7 +76,7 @@ type Own struct {
 	NoResize bool
 }
 
-// another makes the scenario of an agent pool beside the first one: of the User mode, of its kind.
+// another draws the scenario of an additional agent pool: in mode User, of the same kind.
 func another(s *script.Scenario) {
 	of := own(*s)
 	of.System, of.VMs, of.Spot = false, false, false
@@ -92,9 +92,9 @@ func own(s script.Scenario) Own { return s.Own.(Own) }
 // pool is the pool in its account. External ones are sized by AKS's own autoscaler.
 type pool struct {
 	*azure.Account
-	hands *hands
-	plane *plane
-	rest  *rest
+	outOfBand *outOfBand
+	plane     *plane
+	rest      *rest
 }
 
 func newPool(w *world.World) *world.Pool {
@@ -102,11 +102,11 @@ func newPool(w *world.World) *world.Pool {
 	if !own(w.Scenario).NoResize {
 		w.Must(a.Cloud.AKS.RegisterFeature(containerservice.FeatureResize), "register a feature")
 	}
-	a.hands, a.plane, a.rest = &hands{pool: a}, newPlane(a), &rest{pool: a}
+	a.outOfBand, a.plane, a.rest = &outOfBand{pool: a}, newPlane(a), &rest{pool: a}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: a.Cloud, Asked: a.asked,
-			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
+			Cloud: a.Cloud, Describe: a.describe,
+			Annotate: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
 		},
 		Object: world.Object{
 			New: a.newObject, Applied: a.applied,
@@ -115,20 +115,22 @@ func newPool(w *world.World) *world.Pool {
 			SetBounds: func(o client.Object, least, most int32) {
 				agents(o).bound(least, most)
 			},
-			Asks: a.asks,
+			SetRollout: a.setRollout,
 			Place: func() world.Place {
 				return world.Place{InfraCluster: "AzureManagedCluster", Object: a.plane.Object(), ControlPlane: true}
 			},
-			Furnish: a.plane.Furnish,
+			SetUp: a.plane.SetUp,
 		},
-		Edits:       a.edits(),
-		Hands:       world.Hands{Change: a.hands.change, DropForeign: a.hands.dropForeign},
-		Rest:        world.Rest{Appease: a.rest.appease, Unjoined: w.Group.Unjoined, Busy: a.rest.busy, Want: a.rest.want, Is: a.rest.is},
+		Edits:     a.edits(),
+		OutOfBand: world.OutOfBand{Change: a.outOfBand.change, DropForeign: a.outOfBand.dropForeign},
+		Rest: world.Rest{
+			ClearBlockers: a.rest.clearBlockers, Unjoined: w.Group.Unjoined, Busy: a.rest.busy, Want: a.rest.want, Is: a.rest.is,
+		},
 		Controllers: a.controllers(),
 	}
 }
 
-// driver is the kind's, whose requests take the given way.
+// driver returns the kind's driver with the given transport.
 func (a *pool) driver(base http.RoundTripper) cloud.Driver[*aksv1.AgentPoolSource] {
 	d, err := driver.New(driver.Options{Endpoint: azure.Endpoint, Base: base, Credential: azure.AnyToken})
 	a.World.Must(err, "make the driver")

@@ -25,7 +25,7 @@ type agentPool struct {
 	aso     *aksv1.AzureASOManagedMachinePool
 }
 
-// agents is an infrastructure object as what it is.
+// agents returns an infrastructure object as what it is.
 func agents(o client.Object) *agentPool {
 	if aso, ok := o.(*aksv1.AzureASOManagedMachinePool); ok {
 		return &agentPool{aso: aso}
@@ -41,7 +41,7 @@ func (a *pool) newObject() client.Object {
 	return &aksv1.AzureManagedMachinePool{}
 }
 
-// agentSpec is what an object of either kind asks for, in the words of an AzureManagedMachinePool.
+// agentSpec holds the specification of an object of either kind, in the fields of an AzureManagedMachinePool.
 type agentSpec = aksv1.AzureManagedMachinePoolSpec
 
 func (a *agentPool) status() *common.Status {
@@ -85,7 +85,7 @@ func (a *agentPool) edit(change func(*agentSpec)) {
 	a.aso.Spec.Resources = []runtime.RawExtension{{Raw: text}}
 }
 
-// bounds are those of AKS's autoscaler, or of the pool's mode.
+// bounds returns the bounds of AKS's autoscaler, or of the pool's mode.
 func (a *agentPool) bounds() (least, most int32) {
 	s := a.spec()
 	if s.Mode == aksv1.ModeSystem {
@@ -97,7 +97,7 @@ func (a *agentPool) bounds() (least, most int32) {
 	return max(least, int32(ptr.Deref(s.Scaling.MinSize, 0))), int32(ptr.Deref(s.Scaling.MaxSize, world.Plenty))
 }
 
-// limits are how many machines a replacement may add, and how many it may have missing.
+// limits returns how many machines a rollout may add, and how many may be missing meanwhile.
 func (a *agentPool) limits() (surge, unavailable oracle.Share) {
 	l := &script.Limits{Surge: "10%", Unavailable: "0"}
 	if u := a.spec().UpgradeSettings; u != nil {
@@ -174,17 +174,17 @@ func (m manifest) agentSpec() agentSpec {
 	return out
 }
 
-// asks says how machines are to be replaced: AKS replaces what has changed, and our hand what is to be restarted.
-func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+// setRollout sets how machines are to be replaced: AKS replaces changed ones, and Muster those to restart.
+func (a *pool) setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
 	is := agents(o)
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
 	if own(a.World.Scenario).System && !a.World.Notes.EverDisowned() || a.World.Notes.EverDisowned() && is.providerID() == "" {
-		wanted.Adopt = a.World.InfraKey().Name // without being asked: it is younger than the object, which does not name it yet
+		desired.Adopt = a.World.InfraKey().Name // without being asked: it is younger than the object, which does not name it yet
 	}
-	wanted.ByHand, wanted.External = true, wanted.External || is.spec().Scaling != nil
-	wanted.Surge, wanted.Unavailable = is.limits()
-	if wanted.Surge.N == 0 && wanted.Replicas <= wanted.Min {
-		wanted.Surge.N = 1 // AKS takes no machine that its least number needs
+	desired.ReplacedByMuster, desired.External = true, desired.External || is.spec().Scaling != nil
+	desired.Surge, desired.Unavailable = is.limits()
+	if desired.Surge.N == 0 && desired.Replicas <= desired.Min {
+		desired.Surge.N = 1 // AKS takes no machine that its least number needs
 	}
 }
 

@@ -19,7 +19,7 @@ type plane struct {
 	pool *pool
 	// ready is true once it has been ready.
 	ready bool
-	// afresh is true once a managed cluster is made anew that could not be created.
+	// afresh is true while a managed cluster whose creation failed is recreated.
 	afresh bool
 	// born is the version that the managed cluster was created with, and its System pools.
 	born string
@@ -39,7 +39,7 @@ func (pl *plane) put() (version string, done bool) {
 	} else {
 		pl.born = world.Minor(goal) + patch
 	}
-	is, err := a.Cloud.AKS.PutCluster(containerservice.Wanted{
+	is, err := a.Cloud.AKS.PutCluster(containerservice.DesiredCluster{
 		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: pl.managedClusterBody(goal),
 		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Tokens.Last()},
 	})
@@ -47,10 +47,10 @@ func (pl *plane) put() (version string, done bool) {
 		_, err := a.Cloud.AKS.DeleteCluster(simazure.SubscriptionID, simazure.ResourceGroup, world.ClusterName)
 		a.World.Must(err, "delete the managed cluster that could not be created")
 	}
-	return is.Version, err == nil && is.State == "Succeeded" && is.Version == pl.Version() && a.hands.foreignFirst()
+	return is.Version, err == nil && is.State == "Succeeded" && is.Version == pl.Version() && a.outOfBand.createForeign()
 }
 
-// managedClusterBody is what AKS is asked for.
+// managedClusterBody returns the body of the request that creates or upgrades the managed cluster.
 func (pl *plane) managedClusterBody(goal int) document.Object {
 	a := pl.pool
 	pools := []any{document.Object{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize,

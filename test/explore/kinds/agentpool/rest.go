@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/kube/nodes"
 	muster "github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
@@ -21,7 +20,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// rest is how the pool is when all is quiet.
+// rest compares the pool with its objects at the end of a scenario.
 type rest struct{ pool *pool }
 
 // busy reports whether AKS is at work on the pool or its cluster.
@@ -30,7 +29,7 @@ func (r *rest) busy() bool {
 	return c != nil && c.State != "Succeeded" && c.State != "Failed" && c.State != "Canceled" || p != nil && p.Busy
 }
 
-// want is what the objects of an agent pool ask for.
+// want returns the state that the objects of an agent pool ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := agents(o).spec()
 	want := r.pool.World.Group.Want(mp, s.AdditionalTags)
@@ -46,7 +45,7 @@ func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// wantSettings is what is wanted of taints, bounds and upgrades.
+// wantSettings adds the wanted taints, bounds and upgrade settings to want.
 func wantSettings(s agentSpec, want map[string]string) {
 	var taints []string
 	for _, t := range s.Taints {
@@ -71,19 +70,19 @@ func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 		delete(want, "version") // AKS takes no version back
 	}
 	if a.World.Objects.External() {
-		// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
+		// No machine may be removed without a replacement, and none is added to a size that an autoscaler owns. The object reports this.
 		delete(want, "old")
 	}
-	says := a.World.Objects.Says()
-	told := strings.Contains(says, "maxSize") || strings.Contains(says, "maxCount")
-	if c := s.Scaling; c != nil && told && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) {
+	status := a.World.Objects.StatusText()
+	boundReported := strings.Contains(status, "maxSize") || strings.Contains(status, "maxCount")
+	if c := s.Scaling; c != nil && boundReported && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) {
 		delete(want, "max") // the autoscaler has to make the pool smaller first
 		delete(want, "ready")
 	}
-	leaveMode(mp, s, says, want)
-	r.leaveSize(says, want)
+	leaveMode(mp, s, status, want)
+	r.leaveSize(status, want)
 	r.leaveExcess(want)
-	if a.World.Objects.External() && strings.Contains(says, "can't be replaced") {
+	if a.World.Objects.External() && strings.Contains(status, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type",
 			"image"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
@@ -100,10 +99,10 @@ func (r *rest) beyond(version string) bool {
 
 // leaveSize leaves out the size of machines that AKS does not change, which a condition reports: without the feature never, after a refusal
 // that was a fault for an hour. Machines of a size that never join stay.
-func (r *rest) leaveSize(says string, want map[string]string) {
+func (r *rest) leaveSize(status string, want map[string]string) {
 	p := r.pool.agents()
-	refuses := own(r.pool.World.Scenario).NoResize || strings.Contains(says, "played by the explorer")
-	if p == nil || !refuses || !strings.Contains(says, "AKS refuses to change") {
+	refuses := own(r.pool.World.Scenario).NoResize || strings.Contains(status, "played by the explorer")
+	if p == nil || !refuses || !strings.Contains(status, "AKS refuses to change") {
 		return
 	}
 	want["type"] = p.Size
@@ -116,31 +115,32 @@ func (r *rest) leaveSize(says string, want map[string]string) {
 	}
 }
 
-// leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is
-// told.
-func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[string]string) {
-	if s.Mode != aksv1.ModeSystem || ptr.Deref(mp.Spec.Replicas, 1) > 0 || !strings.Contains(says, "ModePending") {
+// leaveMode ignores the mode of a pool without machines that is to become a System pool: AKS requires a node for that, and a message
+// reports it.
+func leaveMode(mp *clusterv1.MachinePool, s agentSpec, status string, want map[string]string) {
+	if s.Mode != aksv1.ModeSystem || ptr.Deref(mp.Spec.Replicas, 1) > 0 || !strings.Contains(status, "ModePending") {
 		return
 	}
 	want["mode"], want["ready"] = aksv1.ModeUser, "False"
 	delete(want, "pool")
 }
 
-// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped,
-// make a managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a
-// backup has replaced. No tag of a managed cluster of manifests names its Cluster: there the operator of the account consents.
-func (r *rest) appease() {
+// clearBlockers removes what keeps Azure from creating machines, and acts as a user who restores what the objects ask for: it starts a
+// stopped pool, recreates a managed cluster whose first machines never joined, and adopts a pool that was created with its cluster for an
+// object that a backup has replaced. A managed cluster of manifests has no tag with its Cluster: there the operator of the account
+// consents.
+func (r *rest) clearBlockers() {
 	a := r.pool
-	a.Appease()
+	a.ClearBlockers()
 	a.plane.afresh = true
-	a.hands.start()
+	a.outOfBand.start()
 	r.openNodes()
 	r.askAgain()
 	r.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(script.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Objects.Annotate(0, muster.AdoptAnnotation, a.World.InfraKey().Name)
 		if own(a.World.Scenario).Manifest {
-			a.hands.consent()
+			a.outOfBand.consent()
 		}
 	}
 }
@@ -157,12 +157,7 @@ func (r *rest) openNodes() {
 		a.World.At(time.Now().Add(planeAgain), r.openNodes)
 		return
 	}
-	for _, m := range p.Staying() {
-		if node := a.World.Workload.Node(m.ID); node != nil && a.World.Workload.ClosedByCloud(node) &&
-			node.Annotations[nodes.DrainStartedAnnotation] == "" {
-			a.World.Workload.Cordon(m.ID, false)
-		}
-	}
+	a.World.Group.Reopen()
 }
 
 // askAgain has AKS's autoscaler set the count once more where the last operation did not end well.
@@ -177,7 +172,7 @@ func (r *rest) askAgain() {
 	}
 }
 
-// provisionTime is how long AKS's autoscaler gives a machine to join, as its max-node-provision-time has it.
+// provisionTime bounds how long a machine may take to join before AKS's autoscaler deletes it. It is the value of max-node-provision-time.
 const provisionTime = 15 * time.Minute
 
 // dropUnjoined has AKS's autoscaler delete a machine that does not join, as soon as AKS takes that.
@@ -200,13 +195,13 @@ func (r *rest) dropUnjoined() {
 	a.World.At(time.Now().Add(autoscalerAgain), r.dropUnjoined)
 }
 
-// autoscalerAgain is how often AKS's autoscaler looks for machines that do not join.
+// autoscalerAgain spaces the looks of AKS's autoscaler for machines that do not join.
 const autoscalerAgain = 20 * time.Second
 
 // newer reports whether a version of the form 1.31.2 is newer than another one whose patch is the same.
 func newer(is, than string) bool { return is > than }
 
-// is says what there is of an agent pool.
+// is returns the state of an agent pool.
 func (r *rest) is() map[string]string {
 	a := r.pool
 	is := map[string]string{}
@@ -229,14 +224,14 @@ func (r *rest) is() map[string]string {
 	return a.World.Group.Is(func(m sim.Member) bool { return !m.Leaving }, is)
 }
 
-// ofUser are the taints without the one that AKS gives spot nodes.
+// ofUser returns the taints without the one that AKS gives spot nodes.
 func ofUser(taints []string) []string {
 	return slices.DeleteFunc(slices.Clone(taints), func(t string) bool {
 		return strings.HasPrefix(t, "kubernetes.azure.com/scalesetpriority=")
 	})
 }
 
-// oldestImage is the release of the oldest node image of the pool's machines, "" without any.
+// oldestImage returns the release of the oldest node image of the pool's machines, "" without any.
 func (r *rest) oldestImage() (oldest string) {
 	p := r.pool.agents()
 	if p == nil {
@@ -250,7 +245,7 @@ func (r *rest) oldestImage() (oldest string) {
 	return oldest
 }
 
-// leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool
+// leaveExcess ignores machines that an aborted operation has launched above a size that Muster does not own: AKS keeps them until the pool
 // is changed.
 func (r *rest) leaveExcess(want map[string]string) {
 	p := r.pool.agents()

@@ -15,11 +15,11 @@ import (
 const (
 	// patch is the patch of each minor version that control planes and pools run.
 	patch = ".2"
-	// systemPool is the System pool beside the pool.
+	// systemPool is the name of the cluster's additional System pool.
 	systemPool = "system"
 )
 
-// object is a control plane of AKS as a user applies it.
+// object returns a control plane of AKS as a user applies it.
 func (pl *plane) object() *unstructured.Unstructured {
 	version := "v" + pl.Version()
 	o := &unstructured.Unstructured{Object: map[string]any{
@@ -42,7 +42,7 @@ func (pl *plane) object() *unstructured.Unstructured {
 	return o
 }
 
-// applied is an agent pool as a user applies it.
+// applied returns an agent pool as a user applies it.
 func (a *pool) applied() client.Object {
 	o := a.newObject()
 	o.SetNamespace(a.World.InfraKey().Namespace)
@@ -51,7 +51,7 @@ func (a *pool) applied() client.Object {
 	return o
 }
 
-// agentSpec is what the pool asks for at first.
+// agentSpec returns the specification that the pool begins with.
 func (a *pool) agentSpec() agentSpec {
 	s := a.World.Scenario
 	out := agentSpec{
@@ -73,7 +73,7 @@ func (a *pool) agentSpec() agentSpec {
 	return out
 }
 
-// upgrades are the limits as AKS has them; nil leaves them to AKS.
+// upgrades returns the limits as AKS has them; nil leaves them to AKS.
 func upgrades(l *script.Limits) *aksv1.UpgradeSettings {
 	if l == nil {
 		return nil

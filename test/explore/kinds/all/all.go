@@ -9,6 +9,8 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
+	"github.com/muster-project/muster/test/explore/kinds/ociinstancepool"
+	"github.com/muster-project/muster/test/explore/kinds/okenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
 	"github.com/muster-project/muster/test/explore/kinds/scaleway"
 	"github.com/muster-project/muster/test/explore/kinds/toy"
@@ -23,6 +25,8 @@ func Kinds() []*world.Kind {
 		instancegroup.Kind,
 		gkenodepool.Kind,
 		nodegroup.Kind,
+		ociinstancepool.Kind,
+		okenodepool.Kind,
 		scaleset.Kind,
 		scaleway.Kind,
 		toy.Kind,

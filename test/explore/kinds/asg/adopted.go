@@ -20,7 +20,7 @@ func (p *pool) forAnother() string {
 			ResourceType: awssdk.String("auto-scaling-group")})
 	}
 	arn := ""
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		_, err := p.Groups.CreateAutoScalingGroup(ctx, &autoscaling.CreateAutoScalingGroupInput{
 			AutoScalingGroupName: &name, MinSize: awssdk.Int32(int32(s.Least)), MaxSize: awssdk.Int32(int32(s.Most)),
 			DesiredCapacity:   awssdk.Int32(int32(s.Replicas)),
@@ -29,7 +29,7 @@ func (p *pool) forAnother() string {
 		})
 		return err
 	}), "make a group for another provider")
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		found, err := p.Groups.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
 		if err == nil {
 			arn = *found.AutoScalingGroups[0].AutoScalingGroupARN

@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are what people, programs and bad luck do, each as often as it is named.
-var happenings = append([]script.What{
+// events lists the events of the kind. An event is drawn as often as it is listed.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template, script.Template,
 	script.Template,
 	script.Back, script.GroupEdit, script.GroupEdit, script.Token, script.Token, script.External, script.Autoscaler, script.Strategy,
@@ -17,7 +17,7 @@ var happenings = append([]script.What{
 	script.HandTerminate, script.HandTerminate, script.HandFail, script.HandResize, script.HandResize, script.HandTags, script.HandDisown,
 	script.HandDisown,
 	script.HandDisown, script.HandDropGroup, script.HandDropTemplate, script.HandBounds,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 // actions are the calls that a fault may be for.
 var actions = []string{

@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// golden are the scenarios in which the manager is ended at every effect, one run an effect: what it was about must be
+// golden returns the scenarios in which the manager is ended at every effect, one run an effect: what it was about must be
 // there in the end, whenever it died.
 func golden() []script.Scenario {
 	at := func(name string, external bool, events ...script.Event) script.Scenario {
@@ -45,7 +45,7 @@ func golden() []script.Scenario {
 	}...)
 }
 
-// rollouts are the golden scenarios in which machines are replaced.
+// rollouts returns the golden scenarios in which machines are replaced.
 func rollouts(at func(string, bool, ...script.Event) script.Scenario) []script.Scenario {
 	image := script.Event{What: script.Template, N: 3}
 	by := func(surge, unavailable string, s script.Scenario) script.Scenario {

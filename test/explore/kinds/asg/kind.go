@@ -30,7 +30,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   0x6d757374,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
+		Events: events, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
 		Zones:     aws.Zones(),
 		Follow:    follow,
 		Secondary: func(script.Scenario) string { return "DescribeScalingActivities" },
@@ -63,28 +63,28 @@ func newPool(w *world.World) *world.Pool {
 		Object: world.Object{
 			New: func() client.Object { return &awsv1.AWSMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: bounds, SetBounds: setBounds, Rolls: rolls, Asks: asks,
+			Bounds: bounds, SetBounds: setBounds, Rolls: rolls, SetRollout: setRollout,
 			Place: func() world.Place { return world.Place{InfraCluster: "AWSCluster", Object: aws.Cluster()} },
-			Furnish: func() {
+			SetUp: func() {
 				if w.Scenario.Brought {
 					p.Bring()
 				}
 			},
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{
+		OutOfBand: world.OutOfBand{
 			Change: p.change, Resize: p.resize, Tag: p.tag, Drop: p.drop, Foreign: p.foreign, ForAnother: p.forAnother,
 		},
 		Rest:        world.Rest{Unjoined: w.Group.Unjoined, Want: p.want, Is: p.is},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
-	out.Judged = func(call wire.Call, _ string, sent *oracle.Write) {
+	out.Annotate = func(call wire.Call, _ string, sent *oracle.Write) {
 		sent.Rolls = call.Operation == "StartInstanceRefresh"
 	}
 	return out
 }
 
-// driver is the kind's, whose requests take the given way. They come one at a time, so that a scenario can be replayed.
+// driver returns the kind's driver with the given transport. Requests are sequential, so that a scenario can be replayed.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSource] {
 	d, err := driver.New(driver.Options{Config: p.Settings, Base: base, AtOnce: 1})
 	p.World.Must(err, "make the driver")

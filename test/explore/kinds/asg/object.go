@@ -17,10 +17,10 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// object is an infrastructure object as what it is.
+// object returns an infrastructure object as what it is.
 func object(o client.Object) *awsv1.AWSMachinePool { return o.(*awsv1.AWSMachinePool) }
 
-// applied is the object as a user applies it.
+// applied returns the object as a user applies it.
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	return &awsv1.AWSMachinePool{
@@ -34,7 +34,7 @@ func (p *pool) applied() client.Object {
 	}
 }
 
-// preferences are those of a refresh as the object has them.
+// preferences returns the refresh preferences of the object.
 func preferences(r script.Refresh) *awsv1.RefreshPreferences {
 	switch r {
 	case script.Checkpoints:
@@ -51,7 +51,7 @@ func preferences(r script.Refresh) *awsv1.RefreshPreferences {
 	return nil
 }
 
-// bounds are those of the group, setBounds sets them.
+// bounds returns the bounds of the group's size, setBounds sets them.
 func bounds(o client.Object) (least, most int32) {
 	return object(o).Spec.MinSize, object(o).Spec.MaxSize
 }
@@ -60,7 +60,7 @@ func setBounds(o client.Object, least, most int32) {
 	object(o).Spec.MinSize, object(o).Spec.MaxSize = least, most
 }
 
-// strategy is the scenario's as the object has it.
+// strategy returns the scenario's as the object has it.
 func strategy(s script.Scenario) *awsv1.Strategy {
 	switch {
 	case s.Strategy != nil:
@@ -71,28 +71,28 @@ func strategy(s script.Scenario) *awsv1.Strategy {
 	return nil
 }
 
-// rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says.
+// rolls reports whether the object allows to replace machines with an outdated template.
 func rolls(o client.Object) bool {
 	s := &object(o).Spec
 	return s.Strategy != nil || s.RefreshPreferences == nil || !s.RefreshPreferences.Disable
 }
 
-// asks says how machines are to be replaced.
-func asks(_ *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+// setRollout sets how machines are to be replaced.
+func setRollout(_ *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
 	s := &object(o).Spec
-	wanted.Keep = s.AWSLaunchTemplate.Keep()
+	desired.Keep = s.AWSLaunchTemplate.Keep()
 	switch {
 	case s.Strategy == nil:
-		wanted.ByHand = true
-		wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
+		desired.ReplacedByMuster = true
+		desired.Surge, desired.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 		if r := s.RefreshPreferences; r != nil && r.MinHealthyPercentage != nil {
-			wanted.Unavailable = oracle.Share{N: 100 - int(*r.MinHealthyPercentage), Percent: true}
+			desired.Unavailable = oracle.Share{N: 100 - int(*r.MinHealthyPercentage), Percent: true}
 		}
 		if r := s.RefreshPreferences; r != nil && r.MaxHealthyPercentage != nil {
-			wanted.Surge = oracle.Share{N: int(*r.MaxHealthyPercentage) - 100, Percent: true}
+			desired.Surge = oracle.Share{N: int(*r.MaxHealthyPercentage) - 100, Percent: true}
 		}
 	case s.Strategy.Type == awsv1.StrategyRollingUpdate:
-		world.ByHand(s.Strategy.RollingUpdate, wanted)
+		world.SetReplacedByMuster(s.Strategy.RollingUpdate, desired)
 	}
 }
 

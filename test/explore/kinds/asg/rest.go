@@ -19,7 +19,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// want is what the objects ask for, in words that nothing of the driver was used for.
+// want returns the state that the objects ask for. It shares no code with the driver.
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := p.World.Group.Want(mp, s.AdditionalTags)
@@ -53,10 +53,10 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// wantVersions says what is wanted of the launch template's versions.
+// wantVersions adds the wanted versions of the launch template.
 func (p *pool) wantVersions(o client.Object, want map[string]string) {
 	if e := object(o).Spec.AWSLaunchTemplate.Existing; e != nil {
-		// The user who made the template decides what is in it.
+		// The user who created the template decides its content.
 		want["type"], want["templates"] = aws.BroughtTypes[e.Version-1], "0"
 		for _, ours := range []string{"data", "spare versions", "default"} {
 			delete(want, ours)
@@ -67,7 +67,7 @@ func (p *pool) wantVersions(o client.Object, want map[string]string) {
 	}
 }
 
-// is says what there is.
+// is returns the state of the group.
 func (p *pool) is() map[string]string {
 	return p.World.Group.Is(func(m sim.Member) bool { return m.State == string(asgtypes.LifecycleStateInService) }, p.shown())
 }
@@ -101,7 +101,7 @@ func (p *pool) shown() map[string]string {
 	return is
 }
 
-// isTemplate says what new machines are launched from.
+// isTemplate adds the template of new machines.
 func (p *pool) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is map[string]string) {
 	from := g.LaunchTemplate
 	is["mixed"] = strconv.FormatBool(g.MixedInstancesPolicy != nil)

@@ -22,10 +22,10 @@ const (
 	TagCluster = "muster.dev/cluster"
 )
 
-// TheirPolicy is a policy that users attach to a role by hand.
+// TheirPolicy is the ARN of a policy that users attach to a role out of band.
 const TheirPolicy = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 
-// Credentials are what the manager asks the cloud with, made when the account is: what world.Options take as Manager.
+// Credentials returns the credentials of the manager for an account, once that exists. world.Options take it as Manager.
 type Credentials func(*simaws.Server) (awssdk.CredentialsProvider, error)
 
 // Account is the simulated account.
@@ -37,7 +37,7 @@ type Account struct {
 	EC2    *ec2.Client
 	EKS    *eks.Client
 	IAM    *iam.Client
-	// manager is what the manager asks with.
+	// manager provides the credentials of the manager.
 	manager awssdk.CredentialsProvider
 }
 
@@ -61,7 +61,7 @@ func New(w *world.World) *Account {
 
 // Account is it as the world knows it.
 func (a *Account) Account() world.Account {
-	return world.Account{Cloud: a.Server, Asked: asked}
+	return world.Account{Cloud: a.Server, Describe: describe}
 }
 
 func config() awssdk.Config {
@@ -73,7 +73,7 @@ func config() awssdk.Config {
 	}
 }
 
-// Settings are what drivers work with.
+// Settings returns the SDK configuration of drivers.
 func (a *Account) Settings(context.Context, string) (awssdk.Config, error) {
 	settings := config()
 	settings.Credentials = a.manager

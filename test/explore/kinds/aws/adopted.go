@@ -29,7 +29,7 @@ func (a *Account) theirData() string {
 	return base64.StdEncoding.EncodeToString([]byte(a.World.Scenario.Boots(a.World.Workload.Tokens.Last())))
 }
 
-// TheirTags are the tags of the AWS provider of the ecosystem.
+// TheirTags returns the tags of the AWS provider of the ecosystem.
 func TheirTags(name string) map[string]string {
 	return map[string]string{
 		"Name": name, "sigs.k8s.io/cluster-api-provider-aws/cluster/" + world.ClusterName: "owned",
@@ -38,7 +38,7 @@ func TheirTags(name string) map[string]string {
 	}
 }
 
-// PrivateSubnets are those that the ecosystem's provider puts machines into.
+// PrivateSubnets returns the subnets that the ecosystem's provider puts machines into.
 func PrivateSubnets() []string {
 	var ids []string
 	for _, s := range simaws.DefaultAccount().Network.Subnets {
@@ -58,8 +58,8 @@ func TagsOfEC2(tags map[string]string) []ec2types.Tag {
 	return list
 }
 
-// theirTemplateData is what the ecosystem's provider makes machines of: what the pool asks for at first. The templates of node groups leave
-// image and security groups to EKS.
+// theirTemplateData returns the data of a launch template of the ecosystem's provider, equal to the specification that the pool begins
+// with. The templates of node groups leave image and security groups to EKS.
 func (a *Account) theirTemplateData(kind, name string, own bool) *ec2types.RequestLaunchTemplateData {
 	data := &ec2types.RequestLaunchTemplateData{
 		InstanceType: ec2types.InstanceType(kind), KeyName: awssdk.String(simaws.KeyName), UserData: awssdk.String(a.theirData()),
@@ -79,7 +79,7 @@ func (a *Account) theirTemplateData(kind, name string, own bool) *ec2types.Reque
 // leaves it, is the default. It returns the template's ID.
 func (a *Account) MakeTemplateForAnother(own bool) string {
 	id, name := "", theirTemplate
-	a.World.Must(a.World.Hand(func(ctx context.Context) error {
+	a.World.Must(a.World.RetryAsUser(func(ctx context.Context) error {
 		made, err := a.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 			LaunchTemplateName: &name, LaunchTemplateData: a.theirTemplateData("m5.xlarge", name, own),
 			TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: TagsOfEC2(TheirTags(name))}},
@@ -89,7 +89,7 @@ func (a *Account) MakeTemplateForAnother(own bool) string {
 		}
 		return err
 	}), "make a launch template for another provider")
-	a.World.Must(a.World.Hand(func(ctx context.Context) error {
+	a.World.Must(a.World.RetryAsUser(func(ctx context.Context) error {
 		_, err := a.EC2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
 			LaunchTemplateId: &id, LaunchTemplateData: a.theirTemplateData(simaws.InstanceType, name, own),
 		})

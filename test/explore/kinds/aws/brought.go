@@ -15,21 +15,21 @@ import (
 // broughtTemplate is the name of a launch template that a user keeps for the pool.
 const broughtTemplate = "brought"
 
-// BroughtTypes are what its versions launch.
+// BroughtTypes lists the instance types of its versions.
 var BroughtTypes = []string{simaws.InstanceType, "c5.large", "m5.large"}
 
-// Bring makes the launch template that a user keeps, with all its versions.
+// Bring creates the launch template of a user, with all its versions.
 func (a *Account) Bring() {
 	script := fmt.Sprintf("#!/bin/sh\nkubeadm join --token %s\n", a.World.Workload.Tokens.Last())
 	image := a.Image()
-	a.World.Must(a.World.Hand(func(ctx context.Context) error {
+	a.World.Must(a.World.RetryAsUser(func(ctx context.Context) error {
 		_, err := a.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 			LaunchTemplateName: awssdk.String(broughtTemplate), LaunchTemplateData: broughtData(0, image, script),
 		})
 		return err
 	}), "make the template that is brought")
 	for k := range BroughtTypes[1:] {
-		a.World.Must(a.World.Hand(func(ctx context.Context) error {
+		a.World.Must(a.World.RetryAsUser(func(ctx context.Context) error {
 			_, err := a.EC2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
 				LaunchTemplateName: awssdk.String(broughtTemplate), LaunchTemplateData: broughtData(k+1, image, script),
 			})

@@ -8,7 +8,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// Cluster is what the simulated account holds, as a cluster shows it.
+// Cluster returns an AWSCluster whose status describes the network of the simulated account.
 func Cluster() *unstructured.Unstructured {
 	n := simaws.DefaultAccount().Network
 	var subnets []any

@@ -1,3 +1,3 @@
-// Package aws is the simulated account of AWS in which its kinds of pools are explored: what it holds, what is asked of it, what people do
-// there, and launch templates, which both kinds have.
+// Package aws provides the simulated account of AWS for the exploration of its kinds of pools: its resources, the description of requests,
+// out-of-band actions, and launch templates, which both kinds use.
 package aws

@@ -31,7 +31,7 @@ func Versions(d *script.Drawing, own bool) {
 	}
 }
 
-// Refusals are what the services document for a refusal before anything is done.
+// Refusals lists the errors that the services document for a request that they reject without any effect.
 func Refusals() []script.Refusal {
 	list := []script.Refusal{{}, {}}
 	for _, code := range []string{
@@ -42,10 +42,10 @@ func Refusals() []script.Refusal {
 	return list
 }
 
-// Zones are those of the account's network.
+// Zones returns the zones of the account's network.
 func Zones() []string { return []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"} }
 
-// Definitions are those of the ecosystem's provider.
+// Definitions returns the definitions of the ecosystem's provider.
 func Definitions() []script.Definition {
 	var list []script.Definition
 	for _, name := range []string{
@@ -58,7 +58,7 @@ func Definitions() []script.Definition {
 	return list
 }
 
-// Ignorable are the rules of what the account may accept and ignore, of EKS or of all but EKS.
+// Ignorable returns the rules of what the account may accept and ignore, of EKS or of all but EKS.
 func Ignorable(ofEKS bool) []sim.Fault {
 	return slices.DeleteFunc(simaws.Ignorable(), func(f sim.Fault) bool { return (f.Service == "eks") != ofEKS })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// LaunchTemplate is what the pool's machines are at first.
+// LaunchTemplate returns the launch template that the pool begins with.
 func (a *Account) LaunchTemplate(managed bool) awsv1.AWSLaunchTemplate {
 	if a.World.Scenario.Brought {
 		return awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Name: ptr.To(broughtTemplate), Version: 1}}

@@ -1,4 +1,4 @@
-// Package azure is the simulated subscription of Azure in which its kinds of pools are explored: how it is asked, and what it refuses.
+// Package azure provides the simulated subscription of Azure for the exploration of its kinds of pools: its clients and its errors.
 package azure
 
 import (
@@ -55,7 +55,7 @@ type Account struct {
 	Cloud *simazure.Cloud
 }
 
-// New makes a subscription in an Azure that behaves as the options say.
+// New creates a subscription in an Azure with the given options.
 func New(w *world.World, o simazure.Options) *Account {
 	o.Seed, o.Speed, o.MachineHost, o.Switches = w.Scenario.Seed, w.Scenario.Speed, w.Workload, w.Scenario.Switches
 	made, err := simazure.New(o)
@@ -63,8 +63,8 @@ func New(w *world.World, o simazure.Options) *Account {
 	return &Account{World: w, Cloud: made}
 }
 
-// Appease takes back what keeps Azure from bringing machines.
-func (a *Account) Appease() { a.World.Must(a.Cloud.ClearQuotas(), "take the quotas away") }
+// ClearBlockers takes back what keeps Azure from bringing machines.
+func (a *Account) ClearBlockers() { a.World.Must(a.Cloud.ClearQuotas(), "take the quotas away") }
 
 // Ask asks Azure for something as people and other programs do.
 func (a *Account) Ask(ctx context.Context, method, path string, body any) error {
@@ -120,14 +120,14 @@ func InNetwork(path string) string {
 	return "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup + "/providers/Microsoft.Network/" + path
 }
 
-// AnyToken is a credential that the simulated Azure takes.
+// AnyToken returns a credential that the simulated Azure takes.
 func AnyToken(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 	return anyToken{}, nil
 }
 
 type anyToken struct{}
 
-// GetToken gives a token that says nothing.
+// GetToken returns a meaningless token.
 func (anyToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
 	return azcore.AccessToken{Token: "any", ExpiresOn: time.Now().Add(24 * time.Hour)}, nil
 }

@@ -1,4 +1,4 @@
-// Package gcp is the simulated project of Google Cloud in which its kinds of pools are explored: how it is asked, and what it refuses.
+// Package gcp provides the simulated project of Google Cloud for the exploration of its kinds of pools: its clients and its errors.
 package gcp
 
 import (
@@ -16,6 +16,7 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/explore/kinds/shelf"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -27,7 +28,7 @@ const (
 	LabelSurge   = "muster-dev_surge"
 )
 
-// What pools are made of in the project.
+// The properties of pools in the project.
 const (
 	Project = project.DefaultID
 	Region  = "us-central1"
@@ -62,25 +63,23 @@ const Endpoint = "http://127.0.0.1:9"
 type Account struct {
 	World *world.World
 	Cloud *simgcp.Cloud
-	// numbers are those of templates, by their paths.
-	numbers map[string]int64
-	// lent are the owners whose groups have used templates that are not theirs, by the templates' numbers.
-	lent map[int64]string
+	// Shelves are the instance templates of the project.
+	*shelf.Shelves
 }
 
-// Who asks the project: drivers whose requests stay on the machine ask as controller.
+// The clients of the project. Drivers, whose requests stay on the machine, authenticate as controller.
 const (
 	controller = "controller"
 	user       = "user"
-	// AsUser is what a user's requests have as Authorization.
+	// AsUser is the Authorization header of requests by users.
 	AsUser = "Bearer simulated:" + user
 )
 
-// Bound is what world.Options take as Manager to bind the manager to the permissions of a role.
+// Bound binds the manager to the permissions of a role. world.Options take it as Manager.
 type Bound struct {
 	// Allowed are the manager's only permissions.
 	Allowed []string
-	// Cloud is the project, once it is made.
+	// Cloud is the project, nil until it exists.
 	Cloud *simgcp.Cloud
 }
 
@@ -97,12 +96,12 @@ func New(w *world.World) *Account {
 	if limited {
 		bound.Cloud = made
 	}
-	a := &Account{World: w, Cloud: made, numbers: map[string]int64{}, lent: map[int64]string{}}
+	a := &Account{World: w, Cloud: made, Shelves: shelf.New(LabelOwner)}
 	w.Must(made.PutNetwork(compute.Network{Project: Project, Name: world.ClusterName}), "make the network")
 	return a
 }
 
-// Cluster is what the project holds, as a cluster shows it.
+// Cluster returns a GCPCluster whose status describes the network of the project.
 func Cluster() *unstructured.Unstructured {
 	domains := map[string]any{}
 	for _, z := range Zones {
@@ -124,8 +123,8 @@ func (a *Account) SetQuota(machines int) error {
 // Heal takes back what keeps Compute Engine from creating instances.
 func (a *Account) Heal() error { return a.SetQuota(-1) }
 
-// Appease is Heal at the end.
-func (a *Account) Appease() { a.World.Must(a.Heal(), "take the quota away") }
+// ClearBlockers is Heal at the end.
+func (a *Account) ClearBlockers() { a.World.Must(a.Heal(), "take the quota away") }
 
 // Ask asks Compute Engine for something in the project as people and other programs do.
 func (a *Account) Ask(ctx context.Context, method, path string, body any) error {
@@ -144,8 +143,8 @@ func (a *Account) Ask(ctx context.Context, method, path string, body any) error 
 	}
 	defer func() { _ = reply.Body.Close() }()
 	if reply.StatusCode >= http.StatusMultipleChoices {
-		said, _ := io.ReadAll(reply.Body) // what can't be read is not shown
-		return fmt.Errorf("%s %s: %s", method, path, said)
+		content, _ := io.ReadAll(reply.Body) // what can't be read is not shown
+		return fmt.Errorf("%s %s: %s", method, path, content)
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 
 // forAnother returns the ID of the node pool that the ecosystem's provider makes, of what the pool asks for at first, once the cluster
 // runs. That provider names no node pool in its objects: the user does, so that no other is created before it is adopted.
-func (h *hands) forAnother() string { return poolID(world.InfraKey.Name) }
+func (h *outOfBand) forAnother() string { return poolID(world.InfraKey.Name) }
 
 // createForAnother has GKE create that node pool. Every zone gets as many machines.
-func (h *hands) createForAnother() {
+func (h *outOfBand) createForAnother() {
 	p := h.pool
 	s := p.World.Scenario
 	var zones []any

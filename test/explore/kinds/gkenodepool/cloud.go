@@ -23,15 +23,15 @@ import (
 const (
 	// clusterPath is where the cluster is, poolPath where the node pool is.
 	clusterPath = "projects/" + gcp.Project + "/locations/" + gcp.Region + "/clusters/" + world.ClusterName
-	// onPool and onOther name the pool and the one beside it, as actions by hand do.
+	// onPool and onOther name the pool and the cluster's other pool in out-of-band actions.
 	onPool  = world.ClusterName + "/" + "pool"
 	onOther = world.ClusterName + "/" + otherPool
 )
 
-// poolID is what GKE calls a node pool of the cluster.
+// poolID returns the resource name of a node pool of the cluster.
 func poolID(name string) string { return clusterPath + "/nodePools/" + name }
 
-// cluster is the cluster; nil while there is none.
+// cluster returns the cluster, or nil if it does not exist.
 func (p *pool) cluster() *container.Inspected {
 	for _, c := range p.Cloud.State().Clusters {
 		return &c
@@ -39,10 +39,10 @@ func (p *pool) cluster() *container.Inspected {
 	return nil
 }
 
-// nodes is the node pool that has our name; nil when there is none.
+// nodes returns the node pool with the name of the pool; nil if it does not exist.
 func (p *pool) nodes() *container.InspectedPool { return p.named(p.World.InfraKey().Name) }
 
-// named is the node pool of a name; nil when there is none.
+// named returns the node pool of a name; nil when there is none.
 func (p *pool) named(name string) *container.InspectedPool {
 	c := p.cluster()
 	if c == nil {
@@ -54,32 +54,32 @@ func (p *pool) named(name string) *container.InspectedPool {
 	return nil
 }
 
-// request is what a request says of machines.
+// request holds the fields of a request body that concern machines.
 type request struct {
 	NodeCount *int     `json:"nodeCount"`
 	Instances []string `json:"instances"`
 }
 
-// asked is what a request asks for, as a trace shows it, and which machines it names. Tags of what was read are left out: they are not what
-// is asked for.
-func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
-	var asked request
+// describe describes a request for the trace, and returns the machines that it names. Fingerprints of what was read are left out: they are
+// not part of the request.
+func (p *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+	var fields request
 	sent := map[string]any{}
 	if len(body) > 0 {
 		if err := json.Unmarshal(body, &sent); err != nil {
 			return "", nil, fmt.Errorf("read a request: %w", err)
 		}
-		_ = json.Unmarshal(body, &asked) // what has another type says nothing of machines
+		_ = json.Unmarshal(body, &fields) // what has another type says nothing of machines
 	}
 	delete(sent, "etag")
 	words := document.Written(sent)
 	sum := sha256.Sum256([]byte(words))
 	text = strings.Join([]string{req.Method, req.URL.Path, req.URL.Query().Get("size"), words, "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
-	return text, p.machines(req, asked), nil
+	return text, p.machines(req, fields), nil
 }
 
-// machines are those that a request names. One after which fewer are wanted than there are names all: Google chooses which go.
-func (p *pool) machines(req *http.Request, asked request) []string {
+// machines returns the machines that a request names: nil for a request that lowers the size, after which Google chooses them.
+func (p *pool) machines(req *http.Request, fields request) []string {
 	n, path := p.nodes(), req.URL.Path
 	switch {
 	case req.Method == http.MethodDelete && strings.HasSuffix(path, "/nodePools/"+p.World.InfraKey().Name):
@@ -87,12 +87,12 @@ func (p *pool) machines(req *http.Request, asked request) []string {
 	case n == nil:
 		return []string{}
 	case strings.HasSuffix(path, "/deleteInstances"):
-		return p.World.Group.Named(asked.Instances)
+		return p.World.Group.Named(fields.Instances)
 	}
 	size, err := strconv.Atoi(req.URL.Query().Get("size"))
 	for _, g := range n.Groups {
 		ofGroup := err == nil && strings.HasSuffix(path, "/"+project.LastOf(g.Path)+"/resize") && size < g.Size
-		if ofGroup || asked.NodeCount != nil && *asked.NodeCount < g.Size {
+		if ofGroup || fields.NodeCount != nil && *fields.NodeCount < g.Size {
 			return nil
 		}
 	}
@@ -115,11 +115,11 @@ func (p *pool) ask(method, path string, body document.Object, into any) error {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	said, err := io.ReadAll(reply.Body)
+	content, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s: %s: %w", method, path, said, err)
+		return fmt.Errorf("%s %s: %s: %w", method, path, content, err)
 	}
-	if err := json.Unmarshal(said, into); err != nil {
+	if err := json.Unmarshal(content, into); err != nil {
 		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
 	}
 	return nil
@@ -144,7 +144,7 @@ type shown struct {
 	Locations []string
 }
 
-// shownPool is the pool as GKE shows it, without anything where there is none.
+// shownPool returns the pool as GKE shows it; empty if it does not exist.
 func (p *pool) shownPool() shown {
 	var out shown
 	if err := p.ask(http.MethodGet, poolID(p.World.InfraKey().Name), nil, &out); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are those of node pools.
-var happenings = append([]script.What{
+// events are those of node pools.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template,
 	script.Template,
 	script.Back, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.External, script.Autoscaler,
@@ -20,7 +20,7 @@ var happenings = append([]script.What{
 	script.HandDisown,
 	script.HandDisown, script.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandCancel, HandCancel, HandCancel, HandRepair, HandDelete,
 	HandBusy, HandBusy, gcp.HandQuota,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 const (
 	ofClusters = "projects.locations.clusters."
@@ -41,12 +41,12 @@ var actions = []string{
 // reads are calls that only read.
 var reads = append([]string{ofClusters + "get", ofClusters + "list", "projects.locations.operations.*"}, gcp.Reads...)
 
-// refusals are those of Compute Engine, and that of GKE while another operation runs.
+// refusals returns the errors of Compute Engine, and that of GKE while another operation runs.
 func refusals() []script.Refusal {
 	return append(gcp.Refusals(), script.Refusal{Code: "failedPrecondition", Status: http.StatusBadRequest})
 }
 
-// secondary is a read without which the rest of a node pool can be observed.
+// secondary returns a read without which the rest of a node pool can be observed.
 func secondary(s script.Scenario) string {
 	return []string{"machineTypes.get", "*nstanceTemplates.get", "projects.locations.operations.*"}[s.Seed%3]
 }

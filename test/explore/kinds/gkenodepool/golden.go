@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// golden are the golden scenarios of node pools of GKE.
+// golden returns the golden scenarios of node pools of GKE.
 func golden() []script.Scenario {
 	at := func(name string, events ...script.Event) script.Scenario {
 		s := script.Scenario{

@@ -37,7 +37,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   salt,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: reads, Refusals: refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
+		Events: events, Actions: actions, Reads: reads, Refusals: refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
 		Secondary: secondary,
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs(), container.Beliefs()),
@@ -62,17 +62,17 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Another:   func(*script.Scenario) {},
 }}
 
-// Own is what only scenarios of node pools have.
+// Own holds the parameters that exist only in scenarios of node pools.
 type Own struct {
-	// Zones is how many zones the node pool has.
+	// Zones is the number of zones of the node pool.
 	Zones int
-	// Upgrades are the settings by which GKE replaces nodes, by their place in the list of them.
+	// Upgrades selects the upgrade settings, as an index into the list of them.
 	Upgrades int
 }
 
 func own(s script.Scenario) Own { return s.Own.(Own) }
 
-// ignorable are the rules of what GKE may accept and ignore, and Compute Engine of the groups of node pools.
+// ignorable lists the settings that GKE can accept without effect, and those of Compute Engine for the groups of node pools.
 func ignorable(script.Scenario) []sim.Fault {
 	ofGroups := []string{"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances"}
 	list := slices.DeleteFunc(simgcp.Ignorable(), func(f sim.Fault) bool {
@@ -87,45 +87,48 @@ func ignorable(script.Scenario) []sim.Fault {
 // pool is the pool in its account. External ones are sized by GKE's own autoscaler.
 type pool struct {
 	*gcp.Account
-	hands *hands
-	plane *plane
-	rest  *rest
+	outOfBand *outOfBand
+	plane     *plane
+	rest      *rest
 }
 
 func newPool(w *world.World) *world.Pool {
 	p := &pool{Account: gcp.New(w)}
-	p.hands, p.plane, p.rest = &hands{pool: p}, newPlane(p), &rest{pool: p}
+	p.outOfBand, p.plane, p.rest = &outOfBand{pool: p}, newPlane(p), &rest{pool: p}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: p.Cloud, Asked: p.asked, Judged: judged,
+			Cloud: p.Cloud, Describe: p.describe, Annotate: annotate,
 		},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPManagedMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: bounds, SetBounds: bound, Asks: p.asks,
+			Bounds: bounds, SetBounds: bound, SetRollout: p.setRollout,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane.Object(), ControlPlane: true, Beside: managedCluster()}
+				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane.Object(), ControlPlane: true,
+					Infrastructure: managedCluster()}
 			},
-			Furnish: p.plane.Furnish,
+			SetUp: p.plane.SetUp,
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{
-			Change: p.hands.change, DropForeign: p.hands.dropForeign, ForAnother: p.hands.forAnother,
+		OutOfBand: world.OutOfBand{
+			Change: p.outOfBand.change, DropForeign: p.outOfBand.dropForeign, ForAnother: p.outOfBand.forAnother,
 		},
-		Rest:        world.Rest{Appease: p.rest.appease, Unjoined: w.Group.Unjoined, Busy: p.rest.busy, Want: p.rest.want, Is: p.rest.is},
+		Rest: world.Rest{
+			ClearBlockers: p.rest.clearBlockers, Unjoined: w.Group.Unjoined, Busy: p.rest.busy, Want: p.rest.want, Is: p.rest.is,
+		},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 
-// judged tells the oracles what they need to know of a write beside what it changed.
-func judged(call wire.Call, _ string, sent *oracle.Write) {
+// annotate tells the oracles about effects of a write that the state does not show.
+func annotate(call wire.Call, _ string, sent *oracle.Write) {
 	sent.Shrinks = true
 	if strings.HasSuffix(call.Operation, "operations.cancel") {
 		sent.Reopened()
 	}
 }
 
-// driver is the kind's, whose requests take the given way.
+// driver returns the kind's driver with the given transport.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*gcpv1.ManagedMachinePoolSource] {
 	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: gcp.Endpoint, Base: base})
 	p.World.Must(err, "make the driver")

@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// What GKE takes where an object names none: the type of the image and the size of the disk. otherImage is another type.
+// The defaults of GKE: the type of the image and the size of the disk. otherImage is another type.
 const (
 	image, otherImage = "COS_CONTAINERD", "UBUNTU_CONTAINERD"
 	diskSize          = 100
@@ -25,10 +25,10 @@ const (
 
 type spec = gcpv1.GCPManagedMachinePoolSpec
 
-// object is an infrastructure object as what it is.
+// object returns an infrastructure object as what it is.
 func object(o client.Object) *gcpv1.GCPManagedMachinePool { return o.(*gcpv1.GCPManagedMachinePool) }
 
-// applied is a node pool as a user applies it.
+// applied returns a node pool as a user applies it.
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &gcpv1.GCPManagedMachinePool{}
@@ -56,7 +56,7 @@ func surge(more, fewer int32) *gcpv1.UpgradeSettings {
 	return &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeSurge, MaxSurge: ptr.To(more), MaxUnavailable: ptr.To(fewer)}
 }
 
-// bounds are those of GKE's autoscaler.
+// bounds returns the bounds of GKE's autoscaler.
 func bounds(o client.Object) (least, most int32) {
 	s := object(o).Spec
 	if !s.Scaling.On() {
@@ -76,24 +76,24 @@ func bound(o client.Object, least, most int32) {
 	}
 }
 
-// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted. Machines of zones that
-// the object names no more are to go.
-func (p *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	wanted.ByHand = true
+// setRollout sets how machines are to be replaced: GKE replaces changed ones, and Muster those to restart. Machines in zones that the
+// object no longer lists are to be removed.
+func (p *pool) setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	desired.ReplacedByMuster = true
 	if o == nil {
 		return
 	}
 	s := object(o).Spec
-	wanted.External = wanted.External || s.Scaling.On()
-	wanted.Condemned = p.outside(s.NodeLocations)
-	wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
+	desired.External = desired.External || s.Scaling.On()
+	desired.DeletionRequested = p.outside(s.NodeLocations)
+	desired.Surge, desired.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 	if u := s.UpgradeSettings; u != nil && u.Strategy == gcpv1.UpgradeSurge {
-		wanted.Surge, wanted.Unavailable = oracle.Share{N: int(*u.MaxSurge)}, oracle.Share{N: int(*u.MaxUnavailable)}
+		desired.Surge, desired.Unavailable = oracle.Share{N: int(*u.MaxSurge)}, oracle.Share{N: int(*u.MaxUnavailable)}
 	}
 }
 
-// outside are the machines of other zones.
+// outside returns the machines of other zones.
 func (p *pool) outside(zones []string) map[string]bool {
 	out := map[string]bool{}
 	if g := p.World.Group.Now(); p.World.Group.Ours(g) {
@@ -104,7 +104,7 @@ func (p *pool) outside(zones []string) map[string]bool {
 	return out
 }
 
-// editTemplate changes what machines are made of.
+// editTemplate changes the template of machines.
 func editTemplate(s *spec, n int) {
 	switch n % 4 {
 	case 0:

@@ -18,7 +18,7 @@ const (
 	planeAgain = 5 * time.Second
 	// patch is the patch of each minor version that control planes and pools run.
 	patch = ".2"
-	// otherPool is the node pool that the cluster has beside the pool.
+	// otherPool is the name of the cluster's other node pool.
 	otherPool = "other"
 )
 
@@ -36,7 +36,7 @@ func newPlane(p *pool) *plane {
 	return pl
 }
 
-// object is a control plane of GKE as a user applies it.
+// object returns a control plane of GKE as a user applies it.
 func (pl *plane) object() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": gcpv1.GroupVersion.String(), "kind": gcpv1.ManagedControlPlaneKind,
@@ -47,7 +47,7 @@ func (pl *plane) object() *unstructured.Unstructured {
 	}}
 }
 
-// managedCluster is the infrastructure cluster beside it.
+// managedCluster returns the infrastructure cluster of the control plane.
 func managedCluster() *unstructured.Unstructured {
 	c := gcp.Cluster()
 	c.SetKind(gcpv1.ManagedClusterKind)
@@ -60,26 +60,26 @@ func (pl *plane) put() (version string, done bool) {
 	if c := p.cluster(); c != nil {
 		goal = pl.Next(c.Version)
 	}
-	is, err := p.Cloud.GKE.PutCluster(container.Wanted{
+	is, err := p.Cloud.GKE.PutCluster(container.DesiredCluster{
 		Project: gcp.Project, Location: gcp.Region, Name: world.ClusterName, Body: clusterBody(goal),
 		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Tokens.Last()},
 	})
 	pl.otherFollows(goal)
 	return is.Version, err == nil && (is.Status == "RUNNING" || is.Status == "RECONCILING") &&
-		strings.HasPrefix(is.Version, pl.Version()+"-") && p.hands.foreignFirst()
+		strings.HasPrefix(is.Version, pl.Version()+"-") && p.outOfBand.createForeign()
 }
 
-// skew is how many minor versions nodes may be behind their control plane.
+// skew bounds how many minor versions nodes may lag behind their control plane.
 const skew = 2
 
-// otherFollows has the other node pool brought to the version of the control plane where it keeps that from its next one.
+// otherFollows upgrades the other node pool to the version of the control plane if its version would block the next upgrade of that.
 func (pl *plane) otherFollows(goal int) {
 	if n := pl.pool.named(otherPool); n != nil && goal-world.MinorOf(n.Version) > skew {
 		_ = pl.pool.Cloud.GKE.UpgradePool(onOther, "") // it is tried again while GKE is at work
 	}
 }
 
-// clusterBody is what GKE is asked for.
+// clusterBody returns the body of the request that creates the cluster.
 func clusterBody(goal int) document.Object {
 	return document.Object{
 		"initialClusterVersion": world.Minor(goal) + patch, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},

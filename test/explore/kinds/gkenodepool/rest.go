@@ -20,7 +20,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// rest is how the pool is when all is quiet.
+// rest compares the pool with its objects at the end of a scenario.
 type rest struct{ pool *pool }
 
 // busy reports whether GKE is at work on the cluster or the pool.
@@ -29,7 +29,7 @@ func (r *rest) busy() bool {
 	return c != nil && c.Busy || n != nil && n.Busy
 }
 
-// want is what the objects of a node pool ask for.
+// want returns the state that the objects of a node pool ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := object(o).Spec
 	want := r.pool.World.Group.Want(mp, map[string]string{
@@ -45,7 +45,7 @@ func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// wantSettings is what is wanted of taints, zones, bounds and upgrades. What the object leaves out is GKE's matter.
+// wantSettings adds the wanted taints, zones, bounds and upgrade settings to want. GKE chooses what the object leaves out.
 func (r *rest) wantSettings(s *spec, want map[string]string) {
 	var taints []string
 	for _, t := range s.KubernetesTaints {
@@ -80,19 +80,19 @@ func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, want map[string]string) 
 	if !r.pool.World.Objects.External() {
 		return
 	}
-	// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
+	// No machine may be removed without a replacement, and none is added to a size that an autoscaler owns. The object reports this.
 	delete(want, "old")
 	if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
 		delete(want, "ready") // the autoscaler has to make the pool smaller first
 	}
-	if strings.Contains(r.pool.World.Objects.Says(), "can't be replaced") {
+	if strings.Contains(r.pool.World.Objects.StatusText(), "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
 }
 
-// leaveToUsers leaves out what a user who upgrades the pool by hand brings about.
+// leaveToUsers removes from the wanted state what an upgrade of the pool by a user changes.
 func (r *rest) leaveToUsers(want map[string]string) {
 	p := r.pool
 	has := p.World.Scenario.Has
@@ -107,7 +107,7 @@ func (r *rest) leaveToUsers(want map[string]string) {
 	}
 }
 
-// is says what there is of a node pool.
+// is returns the state of a node pool.
 func (r *rest) is() map[string]string {
 	p := r.pool
 	is := map[string]string{}
@@ -126,7 +126,7 @@ func (r *rest) is() map[string]string {
 // effects are the effects of taints in Kubernetes' words, by GKE's.
 var effects = map[string]string{"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
-// isSettings says how GKE runs the pool.
+// isSettings adds the settings with which GKE runs the pool.
 func (r *rest) isSettings(n *container.InspectedPool, is map[string]string) {
 	shown := r.pool.shownPool()
 	var taints []string
@@ -144,18 +144,15 @@ func (r *rest) isSettings(n *container.InspectedPool, is map[string]string) {
 	is["strategy"], is["surge"], is["unavailable"] = u.Strategy, strconv.Itoa(u.MaxSurge), strconv.Itoa(u.MaxUnavailable)
 }
 
-// joinsWithin is longer than any machine takes to join that ever does.
-const joinsWithin = 5 * time.Minute
-
-// appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE
-// left closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join,
-// which GKE and Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for
-// with a newer version.
-func (r *rest) appease() {
-	r.pool.Appease()
+// clearBlockers removes what keeps Google from creating machines, and acts as users where only they can: it uncordons nodes that a failed
+// operation of GKE left cordoned, sends a request to a node pool that such an operation left in an error, and deletes machines that never
+// join, which GKE and Muster leave alone. A node pool that GKE does not create because it would lag too far behind its control plane gets a
+// newer version.
+func (r *rest) clearBlockers() {
+	r.pool.ClearBlockers()
 	r.catchUp()
 	r.openNodes()
-	r.pool.World.At(time.Now().Add(joinsWithin), func() {
+	r.pool.World.At(time.Now().Add(world.JoinsWithin), func() {
 		r.dropUnjoined()
 		r.askAgain()
 	})
@@ -166,7 +163,7 @@ func (r *rest) catchUp() {
 	p := r.pool
 	switch {
 	case p.World.Group.Ours(p.World.Group.Now()) || p.World.Gone():
-	case strings.Contains(p.World.Objects.Says(), "must be within one minor version of master version"):
+	case strings.Contains(p.World.Objects.StatusText(), "must be within one minor version of master version"):
 		p.plane.Follow()
 	default:
 		p.World.At(time.Now().Add(time.Minute), r.catchUp)
@@ -182,7 +179,7 @@ func (r *rest) askAgain() {
 		return
 	}
 	p.World.Notes.Moved()
-	if err := p.hands.labelPool(n.Name, n.Tags); err != nil {
+	if err := p.outOfBand.labelPool(n.Name, n.Tags); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 		if r.busy() {
 			p.World.At(time.Now().Add(planeAgain), r.askAgain)
@@ -198,7 +195,7 @@ func (r *rest) dropUnjoined() {
 		return
 	}
 	for _, m := range n.Staying() {
-		if m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType ||
+		if m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < world.JoinsWithin || m.Type == gcp.BadType ||
 			p.World.Workload.Node(m.ID) != nil {
 			continue
 		}

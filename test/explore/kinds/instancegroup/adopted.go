@@ -27,7 +27,7 @@ func (p *pool) unlessThere(ctx context.Context, path string, body any) error {
 func (p *pool) forAnother() string {
 	s, at := p.World.Scenario, own(p.World.Scenario).location()
 	template := world.InfraKey.Name + "-0123456789abcdef"
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		return p.unlessThere(ctx, "global/instanceTemplates", map[string]any{"name": template, "properties": p.theirProperties()})
 	}), "make a template for another provider")
 	body := map[string]any{"name": theirName, "baseInstanceName": world.InfraKey.Name, "targetSize": s.Replicas,
@@ -39,13 +39,13 @@ func (p *pool) forAnother() string {
 		}
 		body["distributionPolicy"] = map[string]any{"zones": zones}
 	}
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		return p.unlessThere(ctx, at+"/instanceGroupManagers", body)
 	}), "make a group for another provider")
 	return groupID(at, theirName)
 }
 
-// theirProperties is what the ecosystem's provider makes machines of.
+// theirProperties returns the properties of an instance template of the ecosystem's provider.
 func (p *pool) theirProperties() document.Object {
 	return document.Object{
 		"machineType": gcp.MachineType, "canIpForward": true,

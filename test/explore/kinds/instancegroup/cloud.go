@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// groupID is what spec.providerID says of a group somewhere.
+// groupID returns the spec.providerID of a group in a zone or region.
 func groupID(location, name string) string {
 	return "projects/" + gcp.Project + "/" + location + "/instanceGroupManagers/" + name
 }
@@ -25,7 +25,7 @@ func groupID(location, name string) string {
 // regional reports whether an operation is one of regional groups.
 func regional(action string) bool { return strings.HasPrefix(action, "regionInstanceGroupManagers.") }
 
-// held returns the pool's group in the simulator's own words; nil when there is none.
+// held returns the state of the pool's group in the simulator, or nil if the group does not exist.
 func (p *pool) held() *compute.Group {
 	groups := p.Cloud.State().Groups
 	if at := slices.IndexFunc(groups, func(g compute.Group) bool { return g.Name == p.World.Group.Name() }); at >= 0 {
@@ -34,7 +34,7 @@ func (p *pool) held() *compute.Group {
 	return nil
 }
 
-// request is what a trace shows of a request's body.
+// request holds the fields of a request body that the trace shows.
 type request struct {
 	Name         string          `json:"name,omitempty"`
 	Size         *int            `json:"targetSize,omitempty"`
@@ -47,26 +47,26 @@ type request struct {
 	Instances    []string        `json:"instances,omitempty"`
 }
 
-// asked is what a request asks for, as a trace shows it, without its secrets, and which machines it names. Fingerprints are left out: they
-// are what was read, and not what is asked for.
-func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
-	var asked request
+// describe describes a request for the trace without its secrets, and returns the machines that it names. Fingerprints are left out: they
+// echo what was read, and are not part of the request.
+func (p *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+	var fields request
 	sent := map[string]any{}
 	if len(body) > 0 {
-		if err := errors.Join(json.Unmarshal(body, &sent), json.Unmarshal(body, &asked)); err != nil {
+		if err := errors.Join(json.Unmarshal(body, &sent), json.Unmarshal(body, &fields)); err != nil {
 			return "", nil, fmt.Errorf("read a request: %w", err)
 		}
 	}
 	delete(sent, "fingerprint")
 	sum := sha256.Sum256([]byte(document.Written(sent)))
 	size := req.URL.Query().Get("size")
-	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, document.Written(asked),
+	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, document.Written(fields),
 		"(" + hex.EncodeToString(sum[:4]) + ")"}
-	return strings.Join(words, " "), p.named(req, asked, size), nil
+	return strings.Join(words, " "), p.named(req, fields, size), nil
 }
 
-// named are the machines that a request names. One after which fewer are wanted than there are names all: Compute Engine chooses which go.
-func (p *pool) named(req *http.Request, asked request, size string) []string {
+// named returns the machines that a request names: nil for a request that lowers the size, after which Compute Engine chooses them.
+func (p *pool) named(req *http.Request, fields request, size string) []string {
 	g := p.World.Group.Now()
 	switch {
 	case req.Method == http.MethodDelete && strings.Contains(req.URL.Path, "/instanceGroupManagers/"):
@@ -74,10 +74,10 @@ func (p *pool) named(req *http.Request, asked request, size string) []string {
 	case !p.World.Group.Ours(g):
 		return []string{}
 	case strings.HasSuffix(req.URL.Path, "/deleteInstances"):
-		return p.World.Group.Named(asked.Instances)
+		return p.World.Group.Named(fields.Instances)
 	}
 	staying := len(g.Staying())
-	if asked.Size != nil && *asked.Size < staying || size != "" && number(size) < staying {
+	if fields.Size != nil && *fields.Size < staying || size != "" && number(size) < staying {
 		return nil
 	}
 	return []string{}
@@ -88,10 +88,10 @@ func proactive(g *compute.Group) bool {
 	return document.Text(g.Doc, "updatePolicy.type") == "PROACTIVE"
 }
 
-// judged tells the oracles that each removal lowers the size, and that a write which changes what a group launches, or has it replace
-// instances by itself, takes all those that are of another template: Compute Engine drains none. Where Compute Engine ignores that it is
-// told to replace none, that is its own doing.
-func (p *pool) judged(call wire.Call, text string, sent *oracle.Write) {
+// annotate tells the oracles that each removal lowers the size. A write that changes what a group launches from, or lets it replace
+// instances by itself, removes all instances with another template without a drain. If Compute Engine ignores the setting that it is to
+// replace none, the removal is not Muster's.
+func (p *pool) annotate(call wire.Call, text string, sent *oracle.Write) {
 	sent.Shrinks = true
 	g := p.held()
 	if !p.World.Group.Ours(p.World.Group.Now()) || !proactive(g) || !strings.HasSuffix(call.Operation, "nstanceGroupManagers.patch") ||

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are those of managed instance groups.
-var happenings = append([]script.What{
+// events are those of managed instance groups.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Template, script.Template, script.Template, script.Template,
 	script.Back,
 	script.GroupEdit, script.GroupEdit, script.GroupEdit, script.Token, script.Token, script.External, script.Autoscaler, script.Strategy,
@@ -18,7 +18,7 @@ var happenings = append([]script.What{
 	script.Mark,
 	script.HandTerminate, script.HandTerminate, script.HandResize, script.HandResize, script.HandTags, script.HandDisown, script.HandDisown,
 	script.HandDropGroup, HandRecreate, HandRecreate, HandAbandon, HandDelete, HandRoll, HandRoll, HandDropUnused, gcp.HandQuota,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 // actions are the calls that a fault may be for where managed instance groups are.
 var actions = []string{

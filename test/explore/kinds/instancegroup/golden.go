@@ -7,8 +7,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// golden are the golden scenarios of managed instance groups: some of a group of one zone, some of a regional one, the most important of
-// both.
+// golden returns the golden scenarios of managed instance groups: some of a group of one zone, some of a regional one, the most important
+// of both.
 func golden() []script.Scenario {
 	at := func(regional bool, name string, events ...script.Event) script.Scenario {
 		where := "zonal"

@@ -32,7 +32,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   salt,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: gcp.Reads, Refusals: gcp.Refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
+		Events: events, Actions: actions, Reads: gcp.Reads, Refusals: gcp.Refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
 		Follow:    gcp.Follow,
 		Secondary: func(script.Scenario) string { return "machineTypes.get" },
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
@@ -63,10 +63,10 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Another:   func(*script.Scenario) {},
 }}
 
-// theirName is what the ecosystem's provider calls the group of a pool.
+// theirName is the name that the ecosystem's provider gives the group of a pool.
 var theirName = world.ClusterName + "-" + world.InfraKey.Name
 
-// Own is what only scenarios of managed instance groups have.
+// Own holds the parameters that exist only in scenarios of managed instance groups.
 type Own struct {
 	// Regional groups are in all zones of gcp.Zones, others in the first one.
 	Regional bool
@@ -78,7 +78,7 @@ type Own struct {
 
 func own(s script.Scenario) Own { return s.Own.(Own) }
 
-// machines are the objects that stand for single instances.
+// machines describes the objects for single instances.
 var machines = &machinecontroller.Infra{
 	New:        func() client.Object { return &gcpv1.GCPMachine{} },
 	List:       func() client.ObjectList { return &gcpv1.GCPMachineList{} },
@@ -89,7 +89,7 @@ var machines = &machinecontroller.Infra{
 	},
 }
 
-// zones are those that the group of a scenario is in, location is where requests find it.
+// zones returns the zones of a scenario's group, location the path of its location in requests.
 func (o Own) zones() []string {
 	if o.Regional {
 		return gcp.Zones
@@ -104,7 +104,7 @@ func (o Own) location() string {
 	return "zones/" + gcp.Zones[0]
 }
 
-// ignorable are the rules of what Compute Engine may accept and ignore: of groups of the scenario's kind.
+// ignorable returns the rules of what Compute Engine may accept and ignore: of groups of the scenario's kind.
 func ignorable(s script.Scenario) []sim.Fault {
 	var list []sim.Fault
 	for _, f := range simgcp.Ignorable() {
@@ -121,22 +121,23 @@ type pool struct{ *gcp.Account }
 func newPool(w *world.World) *world.Pool {
 	p := &pool{gcp.New(w)}
 	return &world.Pool{
-		Account: world.Account{Cloud: p.Cloud, Arrange: p.Arrange, Asked: p.asked, Judged: p.judged},
+		Account: world.Account{Cloud: p.Cloud, Arrange: p.Arrange, Describe: p.describe, Annotate: p.annotate},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {}, Asks: asks,
-			Place:   func() world.Place { return world.Place{InfraCluster: "GCPCluster", Object: gcp.Cluster()} },
-			Furnish: p.furnish,
+			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {},
+			SetRollout: setRollout,
+			Place:      func() world.Place { return world.Place{InfraCluster: "GCPCluster", Object: gcp.Cluster()} },
+			SetUp:      p.setUp,
 		},
 		Edits:       p.edits(),
-		Hands:       world.Hands{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
-		Rest:        world.Rest{Appease: p.appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		OutOfBand:   world.OutOfBand{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
+		Rest:        world.Rest{ClearBlockers: p.clearBlockers, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 
-// driver is the kind's, whose requests take the given way.
+// driver returns the kind's driver with the given transport.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*gcpv1.MachinePoolSource] {
 	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: gcp.Endpoint, Base: base})
 	p.World.Must(err, "make the driver")

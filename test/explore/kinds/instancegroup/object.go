@@ -18,19 +18,19 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// object is an infrastructure object as what it is.
+// object returns an infrastructure object as what it is.
 func object(o client.Object) *gcpv1.GCPMachinePool { return o.(*gcpv1.GCPMachinePool) }
 
-// furnish makes the health check that the group is healed by.
-func (p *pool) furnish() {
+// setUp makes the health check that the group is healed by.
+func (p *pool) setUp() {
 	if own(p.World.Scenario).Heals {
-		p.World.Must(p.World.Hand(func(ctx context.Context) error {
+		p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 			return p.Ask(ctx, http.MethodPost, "global/healthChecks", map[string]any{"name": gcp.HealthCheck, "type": "HTTP"})
 		}), "make a health check")
 	}
 }
 
-// applied is a pool of that kind as a user applies it.
+// applied returns a pool of that kind as a user applies it.
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &gcpv1.GCPMachinePool{}
@@ -51,7 +51,7 @@ func (p *pool) applied() client.Object {
 	return o
 }
 
-// strategy is one as a GCPMachinePool has it, which always has one: admission sets one where the user does not.
+// strategy returns the strategy in the form of a GCPMachinePool. There always is one, because admission sets the default.
 func strategy(l *script.Limits) common.Strategy {
 	if l == nil {
 		return *(&script.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
@@ -59,7 +59,7 @@ func strategy(l *script.Limits) common.Strategy {
 	return *l.Spec()
 }
 
-// editTemplate changes what machines are made of.
+// editTemplate changes the template of machines.
 func editTemplate(s *gcpv1.GCPMachinePoolSpec, n int) {
 	switch n % 4 {
 	case 0:
@@ -93,12 +93,12 @@ func edit(s *gcpv1.GCPMachinePoolSpec, n, m int) {
 	}
 }
 
-// asks says how machines are to be replaced.
-func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	wanted.Keep = muster.DefaultTemplateHistoryLimit
+// setRollout sets how machines are to be replaced.
+func setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	desired.Keep = muster.DefaultTemplateHistoryLimit
 	if o != nil {
-		world.ByHand(object(o).Spec.Strategy.RollingUpdate, wanted)
+		world.SetReplacedByMuster(object(o).Spec.Strategy.RollingUpdate, desired)
 	}
 }
 

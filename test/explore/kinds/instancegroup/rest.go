@@ -21,7 +21,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// want is what the objects of a pool ask for.
+// want returns the state that the objects of a pool ask for.
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := p.World.Group.Want(mp, map[string]string{
@@ -54,8 +54,8 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// leaveToOthers leaves out what only the autoscaler can bring about: where no surge is allowed no machine may be removed that is not
-// replaced, which the object says.
+// leaveToOthers ignores what only the autoscaler can do: without surge no machine may be removed without a replacement. The object reports
+// this.
 func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *gcpv1.GCPMachinePoolSpec, want map[string]string) {
 	if !p.World.Objects.External() || world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) > 0 {
 		return
@@ -64,12 +64,12 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *gcpv1.GCPMachinePoolS
 		maps.DeleteFunc(want, func(name, _ string) bool { return slices.Contains(names, name) })
 	}
 	without("stale", "old")
-	if strings.Contains(p.World.Objects.Says(), "can't be replaced") {
+	if strings.Contains(p.World.Objects.StatusText(), "can't be replaced") {
 		without("joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool")
 	}
 }
 
-// is says what there is of a pool.
+// is returns the state of a pool.
 func (p *pool) is() map[string]string {
 	more := map[string]string{}
 	if g := p.held(); g != nil {
@@ -93,7 +93,7 @@ func (p *pool) behind(templates []string) (n int) {
 	return n
 }
 
-// isPolicy says what the group does by itself.
+// isPolicy adds the group's own policies.
 func isPolicy(g *compute.Group, is map[string]string) {
 	or := func(path, otherwise string) string {
 		if text := document.Text(g.Doc, path); text != "" {
@@ -111,7 +111,7 @@ func isPolicy(g *compute.Group, is map[string]string) {
 	}
 }
 
-// isTemplate says what new machines are made of, and how many templates are too many.
+// isTemplate adds the template of new machines, and the number of superfluous templates.
 func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 	for _, t := range p.Cloud.State().Templates {
 		if !slices.Contains(g.Templates, t.Path) {
@@ -131,22 +131,20 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 	}
 }
 
-// joinsWithin is longer than any machine takes to join that ever does.
-const joinsWithin = 5 * time.Minute
-
-// appease takes back what keeps Compute Engine from creating instances, and has a user delete machines that never boot: a group without a
-// health check does not notice them, and Muster replaces none that run unless it is asked to. The user also deletes the failed machines
-// that the object reports as left.
-func (p *pool) appease() {
-	p.Appease()
-	p.World.At(time.Now().Add(joinsWithin), func() {
+// clearBlockers removes what keeps Compute Engine from creating instances, and acts as a user who deletes machines that never boot: a group
+// without a health check does not notice them, and Muster replaces no running machine unless it is configured to. The user also deletes the
+// failed machines that the object reports as left.
+func (p *pool) clearBlockers() {
+	p.ClearBlockers()
+	p.World.At(time.Now().Add(world.JoinsWithin), func() {
 		g := p.World.Group.Now()
 		if !p.World.Group.Ours(g) {
 			return
 		}
 		for _, m := range g.Staying() {
-			unjoined := m.State == "RUNNING" && time.Since(m.Created) >= joinsWithin && m.Type != gcp.BadType && p.World.Workload.Node(m.ID) == nil
-			if left := m.State == "TERMINATED" && strings.Contains(p.World.Objects.Says(), "FailedLeft"); !unjoined && !left {
+			unjoined := m.State == "RUNNING" && time.Since(m.Created) >= world.JoinsWithin && m.Type != gcp.BadType &&
+				p.World.Workload.Node(m.ID) == nil
+			if left := m.State == "TERMINATED" && strings.Contains(p.World.Objects.StatusText(), "FailedLeft"); !unjoined && !left {
 				continue
 			}
 			p.World.Notes.Moved()

@@ -12,7 +12,7 @@ import (
 )
 
 // forAnother makes a node group, with a launch template where the pool has one.
-func (h *hands) forAnother() string {
+func (h *outOfBand) forAnother() string {
 	p := h.pool
 	s := p.World.Scenario
 	tags := aws.TheirTags(adoptedName)
@@ -30,7 +30,7 @@ func (h *hands) forAnother() string {
 			Version: awssdk.String("2")}
 	}
 	arn := ""
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		made, err := p.EKS.CreateNodegroup(ctx, input)
 		if err == nil {
 			arn = *made.Nodegroup.NodegroupArn

@@ -16,7 +16,7 @@ import (
 // nodegroup is a node group as it is.
 type nodegroup = simaws.Nodegroup
 
-// putCluster tells the simulated EKS of the cluster, as it is now.
+// putCluster sets the present state of the cluster in the simulated EKS.
 func (p *pool) putCluster() {
 	var subnets []string
 	for _, s := range simaws.DefaultAccount().Network.Subnets {
@@ -31,7 +31,7 @@ func (p *pool) putCluster() {
 // state returns the simulator's state in its own words.
 func (p *pool) state() simaws.State { return p.Server.State(simaws.AccountID, simaws.Region) }
 
-// nodegroup is the one that has our name, nil when there is none.
+// nodegroup returns the node group with the name of the pool, nil if it does not exist.
 func (p *pool) nodegroup() *nodegroup {
 	list := p.state().Nodegroups
 	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Group.Name() }); at >= 0 {
@@ -40,7 +40,7 @@ func (p *pool) nodegroup() *nodegroup {
 	return nil
 }
 
-// behind is the group that keeps a node group's machines, nil when there is none.
+// behind returns the group that keeps a node group's machines, nil when there is none.
 func (p *pool) behind(n *nodegroup) *simaws.Group {
 	groups := p.state().Groups
 	if at := slices.IndexFunc(groups, func(g simaws.Group) bool { return g.Name == n.Group && !g.Deleting }); at >= 0 {
@@ -49,7 +49,7 @@ func (p *pool) behind(n *nodegroup) *simaws.Group {
 	return nil
 }
 
-// upset has EKS fail, or find fault with a node group, or takes back what is wrong.
+// upset makes EKS fail, or report a health issue of a node group, or clears that.
 func (p *pool) upset(n *nodegroup, e script.Event) error {
 	switch e.What {
 	case HandBreak:
@@ -63,8 +63,7 @@ func (p *pool) upset(n *nodegroup, e script.Event) error {
 	return p.Server.FailUpdate(eksCluster, n.Name)
 }
 
-// accepted is what will be once a request has been carried out that the cloud only begins: a node group's size is changed some
-// time after it was asked for.
+// accepted returns the state after an accepted request has taken effect. A node group changes its size some time after the request.
 func (p *pool) accepted(call wire.Call, req *http.Request, after oracle.Cloud) oracle.Cloud {
 	if call.Operation == "CreateNodegroup" {
 		p.World.Notes.Dropped() // no user has put anything onto the new one

@@ -5,8 +5,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are those of managed node groups.
-var happenings = append([]script.What{
+// events are those of managed node groups.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template, script.Template,
 	script.Template,
 	script.Back, script.GroupEdit, script.GroupEdit, script.GroupEdit, script.Token, script.External, script.Autoscaler, script.Strategy,
@@ -15,7 +15,7 @@ var happenings = append([]script.What{
 	script.HandTerminate,
 	script.HandFail, script.HandResize, script.HandTags, HandLabels, HandLabels, HandRole, script.HandDisown, script.HandDropGroup,
 	script.HandBounds, HandBreak, HandFailUpdate, HandFailEnding,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 // actions are the calls that a fault may be for where node groups are managed.
 var actions = []string{
@@ -33,7 +33,7 @@ func drawn(d *script.Drawing) {
 	}, func() { aws.Versions(d, false) })
 }
 
-// follow has a user take back what is wrong with a node group.
+// follow draws the event in which a user clears a node group's issue.
 func follow(d *script.Drawing, e script.Event) {
 	if e.What == HandBreak || e.What == HandFailEnding {
 		d.Scenario.Add(script.Event{What: script.HandHeal, At: d.Later(e, 10, 300)})

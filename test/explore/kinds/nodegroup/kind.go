@@ -27,7 +27,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// theirID is what spec.providerID says of the node group of another tool; by the UUID nothing is found.
+// theirID is the spec.providerID of the node group of another tool. No look-up uses its UUID.
 const theirID = "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + eksCluster + "/" + world.TheirGroup +
 	"/00000000-0000-0000-0000-000000000000"
 
@@ -38,7 +38,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   0x6d757374,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
+		Events: events, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
 		Zones:     aws.Zones(),
 		Follow:    follow,
 		Switches:  evidence.Switches(core.Beliefs(), autoscaling.Beliefs(), eks.Beliefs()),
@@ -69,7 +69,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Another:    func(*script.Scenario) {},
 }}
 
-// Own is what only scenarios of node groups have.
+// Own holds the parameters that exist only in scenarios of node groups.
 type Own struct {
 	// Bare pools have no launch template.
 	Bare bool
@@ -86,44 +86,45 @@ type pool struct {
 	minor int
 	// theirLabel is true while the label tier is another provider's.
 	theirLabel bool
-	hands      *hands
+	outOfBand  *outOfBand
 	rest       *rest
 }
 
 func newPool(w *world.World) *world.Pool {
 	p := &pool{Account: aws.New(w), minor: world.FirstMinor}
-	p.hands, p.rest = &hands{pool: p}, &rest{pool: p}
+	p.outOfBand, p.rest = &outOfBand{pool: p}, &rest{pool: p}
 	out := &world.Pool{
 		Account: p.Account.Account(),
 		Object: world.Object{
 			New: func() client.Object { return &awsv1.AWSManagedMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: bounds, SetBounds: setBounds, Asks: asks,
+			Bounds: bounds, SetBounds: setBounds, SetRollout: setRollout,
 			Place: func() world.Place {
 				return world.Place{InfraCluster: "AWSManagedCluster", Object: p.controlPlane(), ControlPlane: true}
 			},
-			Furnish: p.putCluster,
+			SetUp: p.putCluster,
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{
-			Change: p.hands.change, Tag: p.hands.tag, Drop: p.hands.drop, Foreign: p.hands.foreign, DropForeign: p.hands.dropForeign,
-			ForAnother: p.hands.forAnother,
+		OutOfBand: world.OutOfBand{
+			Change: p.outOfBand.change, Tag: p.outOfBand.tag, Drop: p.outOfBand.drop, Foreign: p.outOfBand.foreign,
+			DropForeign: p.outOfBand.dropForeign,
+			ForAnother:  p.outOfBand.forAnother,
 		},
 		Rest: world.Rest{
-			Appease: p.hands.appease, Settle: p.rest.settle, Unjoined: w.Group.Unjoined, Busy: p.rest.busy,
+			ClearBlockers: p.outOfBand.clearBlockers, Settle: p.rest.settle, Unjoined: w.Group.Unjoined, Busy: p.rest.busy,
 			Want: p.rest.want, Is: p.rest.is, Forgive: p.rest.forgive, Fragile: p.rest.fragile,
 		},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 	out.Accepted = p.accepted
-	out.Judged = func(call wire.Call, text string, sent *oracle.Write) {
+	out.Annotate = func(call wire.Call, text string, sent *oracle.Write) {
 		sent.Rolls = call.Operation == "UpdateNodegroupVersion"
 		sent.Forces = sent.Rolls && strings.Contains(text, `"force":true`)
 	}
 	return out
 }
 
-// driver is the kind's, whose requests take the given way. They come one at a time, so that a scenario can be replayed.
+// driver returns the kind's driver with the given transport. Requests are sequential, so that a scenario can be replayed.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*awsv1.ManagedMachinePoolSource] {
 	d, err := driver.New(driver.Options{
 		Options:   session.Options{Config: p.Settings, Base: base, AtOnce: 1},

@@ -19,7 +19,7 @@ import (
 // eksCluster is the cluster, whose control plane is Amazon's own.
 const eksCluster = "eks-c"
 
-// controlPlane is what a cluster of Amazon's own shows.
+// controlPlane returns the AWSManagedControlPlane of an EKS cluster.
 func (p *pool) controlPlane() *unstructured.Unstructured {
 	o := aws.Cluster()
 	o.SetAPIVersion("controlplane.cluster.x-k8s.io/v1beta2")
@@ -48,7 +48,7 @@ func (p *pool) upgrade(e script.Event) {
 	}
 }
 
-// applied is a pool of that kind as a user applies it.
+// applied returns a pool of that kind as a user applies it.
 func (p *pool) applied() client.Object {
 	s := p.World.Scenario
 	o := &awsv1.AWSManagedMachinePool{}
@@ -73,7 +73,7 @@ func (p *pool) applied() client.Object {
 	return o
 }
 
-// updates is how many machines an update of EKS's own replaces at once.
+// updates returns the update configuration of a node group with the limits. The default of EKS is one unavailable machine.
 func updates(l *script.Limits) *awsv1.UpdateConfig {
 	if l == nil {
 		return &awsv1.UpdateConfig{MaxUnavailable: ptr.To(1)}
@@ -132,10 +132,10 @@ func openEnded(s *awsv1.ManagedMachinePoolScaling, m int) *awsv1.ManagedMachineP
 	return &is
 }
 
-// object is an infrastructure object as what it is.
+// object returns an infrastructure object as what it is.
 func object(o client.Object) *awsv1.AWSManagedMachinePool { return o.(*awsv1.AWSManagedMachinePool) }
 
-// bounds are those of the number of machines. A bound that is not set is as far as the replicas go.
+// bounds returns the bounds of the number of machines. A missing bound equals the replicas.
 func bounds(o client.Object) (least, most int32) {
 	s := ptr.Deref(object(o).Spec.Scaling, awsv1.ManagedMachinePoolScaling{})
 	return ptr.Deref(s.MinSize, 0), ptr.Deref(s.MaxSize, world.Plenty)
@@ -145,16 +145,16 @@ func setBounds(o client.Object, least, most int32) {
 	object(o).Spec.Scaling = &awsv1.ManagedMachinePoolScaling{MinSize: &least, MaxSize: &most}
 }
 
-// asks says how machines are to be replaced: EKS replaces what has changed, and our hand what is to be restarted, of which one at least may
-// always be missing.
-func asks(_ *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+// setRollout sets how machines are to be replaced: EKS replaces changed ones, and Muster those to restart, of which at least one may always
+// be missing.
+func setRollout(_ *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
 	s := &object(o).Spec
-	wanted.Keep = s.AWSLaunchTemplate.Keep()
-	wanted.Force = s.UpdateConfig != nil && s.UpdateConfig.Force
-	wanted.ByHand, wanted.Surge, wanted.Unavailable = true, oracle.Share{}, unavailable(s)
+	desired.Keep = s.AWSLaunchTemplate.Keep()
+	desired.Force = s.UpdateConfig != nil && s.UpdateConfig.Force
+	desired.ReplacedByMuster, desired.Surge, desired.Unavailable = true, oracle.Share{}, unavailable(s)
 }
 
-// unavailable is how many machines of a pool may be missing.
+// unavailable returns how many machines of a pool may be missing during an update.
 func unavailable(s *awsv1.AWSManagedMachinePoolSpec) oracle.Share {
 	switch c := s.UpdateConfig; {
 	case c == nil:
@@ -166,7 +166,7 @@ func unavailable(s *awsv1.AWSManagedMachinePoolSpec) oracle.Share {
 	return oracle.Share{N: 1}
 }
 
-// onTemplate changes what machines are launched as, where the object says it.
+// onTemplate applies a change to the launch template if the object has one.
 func onTemplate(change func(*awsv1.AWSLaunchTemplate)) func(client.Object) {
 	return func(o client.Object) {
 		if t := object(o).Spec.AWSLaunchTemplate; t != nil {

@@ -21,10 +21,10 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// rest is how the pool is when all is quiet.
+// rest compares the pool with its objects at the end of a scenario.
 type rest struct{ pool *pool }
 
-// want is what a managed pool's objects ask for.
+// want returns the state that the objects of a managed pool ask for.
 func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := r.pool.World.Group.Want(mp, s.AdditionalTags)
@@ -76,7 +76,7 @@ func (r *rest) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) 
 	}
 }
 
-// is says what there is of a managed pool.
+// is returns the state of a managed pool.
 func (r *rest) is() map[string]string {
 	p := r.pool
 	more := map[string]string{}
@@ -93,7 +93,7 @@ func (r *rest) is() map[string]string {
 	return p.World.Group.Is(func(m sim.Member) bool { return m.State == "InService" }, more)
 }
 
-// isShown is what EKS alone shows of a node group.
+// isShown adds the fields of a node group that only the EKS API shows to is.
 func (r *rest) isShown(n *nodegroup, is map[string]string) {
 	named := &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name}
 	found, err := r.pool.EKS.DescribeNodegroup(context.Background(), named)
@@ -115,7 +115,7 @@ func (r *rest) isShown(n *nodegroup, is map[string]string) {
 	}
 }
 
-// isSource says what the node group's launch template makes.
+// isSource adds the content of the node group's launch template.
 func (r *rest) isSource(n *nodegroup, is map[string]string) {
 	p := r.pool
 	is["root"] = "0"
@@ -174,7 +174,7 @@ func (r *rest) settle() {
 	}
 }
 
-// fragile reports whether the node group is being made, which EKS gives up for good when machines are not Ready.
+// fragile reports whether the node group is being created. EKS abandons it for good if machines are not Ready meanwhile.
 func (r *rest) fragile() bool {
 	n := r.pool.nodegroup()
 	return n != nil && n.Status == string(ekstypes.NodegroupStatusCreating)

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// theirTags are the tags of the Azure provider of the ecosystem.
+// theirTags returns the tags of the Azure provider of the ecosystem.
 func theirTags() map[string]any {
 	return map[string]any{
 		"Name": world.InfraKey.Name, "sigs.k8s.io_cluster-api-provider-azure_cluster_" + world.ClusterName: "owned",
@@ -21,7 +21,7 @@ func theirTags() map[string]any {
 	}
 }
 
-// forAnother makes a scale set whose model is what the pool asks for at first.
+// forAnother creates a scale set whose model equals the specification that the pool begins with, and returns its ID.
 func (p *pool) forAnother() string {
 	s := p.World.Scenario
 	properties := map[string]any{
@@ -40,13 +40,13 @@ func (p *pool) forAnother() string {
 	if s.Zones {
 		body["zones"] = []string{"1", "2", "3"}
 	}
-	p.World.Must(p.World.Hand(func(ctx context.Context) error {
+	p.World.Must(p.World.RetryAsUser(func(ctx context.Context) error {
 		return p.Ask(ctx, http.MethodPut, setPath(world.InfraKey.Name), body)
 	}), "make a scale set for another provider")
 	return "azure://" + setPath(world.InfraKey.Name)
 }
 
-// theirProfile is what the ecosystem's provider makes machines of.
+// theirProfile returns the VM profile of a scale set of the ecosystem's provider.
 func (p *pool) theirProfile() map[string]any {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	p.World.Must(err, "decode the public key")

@@ -19,13 +19,13 @@ const (
 	tagContent = "muster.dev_content"
 )
 
-// setPath is where a scale set of our resource group is.
+// setPath returns the resource path of a scale set in the resource group.
 func setPath(name string) string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s", simazure.SubscriptionID,
 		simazure.ResourceGroup, name)
 }
 
-// scaleSet is the one that has our name, nil when there is none.
+// scaleSet returns the scale set with the name of the pool, nil if it does not exist.
 func (p *pool) scaleSet() *simcompute.Set {
 	sets := p.Cloud.State().Sets
 	if at := slices.IndexFunc(sets, func(s simcompute.Set) bool { return strings.EqualFold(s.Name, p.World.InfraKey().Name) }); at >= 0 {
@@ -34,8 +34,8 @@ func (p *pool) scaleSet() *simcompute.Set {
 	return nil
 }
 
-// asked is what a request asks for, as a trace shows it, without its secrets, and which machines it names.
-func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+// describe describes a request for the trace without its secrets, and returns the machines that it names.
+func (p *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
 	tail := req.URL.Path
 	if at := strings.Index(strings.ToLower(tail), "/providers/"); at >= 0 {
 		tail = tail[at+len("/providers/"):]
@@ -59,17 +59,17 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	return text, []string{}, nil
 }
 
-// shown is the part of a body that a trace shows.
+// shown returns the part of a body that a trace shows.
 func shown(body []byte) []byte {
-	var asked struct {
+	var fields struct {
 		SKU         json.RawMessage   `json:"sku,omitempty"`
 		Tags        map[string]string `json:"tags,omitempty"`
 		InstanceIDs []string          `json:"instanceIds,omitempty"`
 	}
-	if json.Unmarshal(body, &asked) != nil {
+	if json.Unmarshal(body, &fields) != nil {
 		return nil
 	}
-	text, err := json.Marshal(asked)
+	text, err := json.Marshal(fields)
 	if err != nil {
 		return nil
 	}

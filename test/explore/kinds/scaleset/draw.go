@@ -6,8 +6,8 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// happenings are those of scale sets.
-var happenings = append([]script.What{
+// events are those of scale sets.
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Template, script.Template, script.Template, script.Template,
 	script.Back,
 	script.GroupEdit, script.GroupEdit, script.GroupEdit, script.Token, script.Token, script.External, script.Autoscaler, script.Strategy,
@@ -16,7 +16,7 @@ var happenings = append([]script.What{
 	script.DropInfraMachine, script.Mark, script.Mark, script.HandTerminate, script.HandTerminate, script.HandFail, script.HandResize,
 	script.HandResize,
 	script.HandTags, script.HandDisown, script.HandDisown, script.HandDropGroup, HandExpose, HandTagMachine, azure.HandQuota,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 // actions are the calls that a fault may be for where scale sets are.
 var actions = []string{

@@ -21,7 +21,7 @@ func spot(policy azurev1.SpotEvictionPolicy) func(*script.Scenario) {
 	return func(s *script.Scenario) { s.Spot, s.Own = true, Own{Mode: own(*s).Mode, Evicts: policy} }
 }
 
-// golden are the golden scenarios of scale sets, those of both modes and those that differ in one.
+// golden returns the golden scenarios of scale sets, those of both modes and those that differ in one.
 func golden() []script.Scenario {
 	with := script.Scenario.Changed
 	at := func(mode azurev1.OrchestrationModeType, name string, events ...script.Event) script.Scenario {
@@ -54,7 +54,7 @@ func golden() []script.Scenario {
 	return append(list, particular(at)...)
 }
 
-// particular are the scenarios of one orchestration mode each.
+// particular returns the scenarios of one orchestration mode each.
 func particular(at func(azurev1.OrchestrationModeType, string, ...script.Event) script.Scenario) []script.Scenario {
 	with := script.Scenario.Changed
 	unread := sim.Fault{Kind: sim.ErrorBefore, Action: "*List*", Code: "InternalError", Status: http.StatusInternalServerError}

@@ -33,7 +33,7 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Salt:   0x6d757374,
 	Drawn:  drawn,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
+		Events: events, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
 		Follow:    azure.Follow,
 		Secondary: secondary,
 		Switches:  evidence.Switches(core.Beliefs(), compute.Beliefs()),
@@ -72,17 +72,17 @@ var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Another:   func(*script.Scenario) {},
 }}
 
-// Own is what only scenarios of scale sets have.
+// Own holds the parameters that exist only in scenarios of scale sets.
 type Own struct {
 	// Mode is the orchestration mode.
 	Mode azurev1.OrchestrationModeType
-	// Evicts is what becomes of a spot machine that is taken back.
+	// Evicts is the eviction policy of spot machines.
 	Evicts azurev1.SpotEvictionPolicy
 }
 
 func own(s script.Scenario) Own { return s.Own.(Own) }
 
-// secondary is a read without which the rest of a pool can be observed.
+// secondary returns a read that may fail without keeping the rest of a pool from being observed.
 func secondary(s script.Scenario) string {
 	if own(s).Mode == azurev1.FlexibleOrchestrationMode {
 		return "VirtualMachineScaleSetVMs_List"
@@ -97,25 +97,26 @@ func newPool(w *world.World) *world.Pool {
 	p := &pool{azure.New(w, simazure.Options{})}
 	return &world.Pool{
 		Account: world.Account{
-			Cloud: p.Cloud, Asked: p.asked,
-			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
+			Cloud: p.Cloud, Describe: p.describe,
+			Annotate: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
 		},
 		Object: world.Object{
 			New: func() client.Object { return &azurev1.AzureMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {}, Asks: asks,
-			Place: func() world.Place { return world.Place{InfraCluster: "AzureCluster", Object: place()} },
+			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {},
+			SetRollout: setRollout,
+			Place:      func() world.Place { return world.Place{InfraCluster: "AzureCluster", Object: place()} },
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{
+		OutOfBand: world.OutOfBand{
 			Change: p.change, Resize: p.resize, Tag: p.tag, Drop: p.drop, Foreign: p.foreign, ForAnother: p.forAnother,
 		},
-		Rest:        world.Rest{Appease: p.Appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		Rest:        world.Rest{ClearBlockers: p.ClearBlockers, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
 
-// driver is the kind's, whose requests take the given way.
+// driver returns the kind's driver with the given transport.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*azurev1.MachinePoolSource] {
 	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: azure.Endpoint, Base: base,
 		Credential: azure.AnyToken})

@@ -23,10 +23,10 @@ const publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRS
 	"WEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFP" +
 	"eGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
 
-// object is an infrastructure object as what it is.
+// object returns an infrastructure object as what it is.
 func object(o client.Object) *azurev1.AzureMachinePool { return o.(*azurev1.AzureMachinePool) }
 
-// place is what the simulated subscription holds, as a cluster shows it.
+// place returns an AzureCluster that describes the network of the simulated subscription.
 func place() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": azurev1.GroupVersion.String(), "kind": "AzureCluster",
@@ -47,7 +47,7 @@ func place() *unstructured.Unstructured {
 	}}
 }
 
-// applied is a pool of that kind as a user applies it.
+// applied returns a pool of that kind as a user applies it.
 func (p *pool) applied() client.Object {
 	o := &azurev1.AzureMachinePool{}
 	o.Namespace, o.Name = p.World.InfraKey().Namespace, p.World.InfraKey().Name
@@ -58,7 +58,7 @@ func (p *pool) applied() client.Object {
 	return o
 }
 
-// template is what the pool's machines are at first.
+// template returns the machine template that the pool begins with.
 func (p *pool) template() azurev1.AzureMachinePoolMachineTemplate {
 	t := azurev1.AzureMachinePoolMachineTemplate{
 		VMSize: simazure.VMSize, SSHPublicKey: publicKey,
@@ -73,7 +73,7 @@ func (p *pool) template() azurev1.AzureMachinePoolMachineTemplate {
 	return t
 }
 
-// editTemplate changes what machines are made of.
+// editTemplate changes the template of machines.
 func editTemplate(t *azurev1.AzureMachinePoolMachineTemplate, n int) {
 	switch n % 4 {
 	case 0:
@@ -103,7 +103,7 @@ func anExtension(version string, settings map[string]string) azurev1.VMExtension
 	return azurev1.VMExtension{Name: "watch", Publisher: "Example.Watch", Version: version, Settings: settings}
 }
 
-// strategy is one as an AzureMachinePool has it, which always has one: admission sets one where the user does not.
+// strategy returns the strategy in the form of an AzureMachinePool. There always is one, because admission sets the default.
 func strategy(l *script.Limits) common.Strategy {
 	if l == nil {
 		return *(&script.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).Spec()
@@ -111,10 +111,10 @@ func strategy(l *script.Limits) common.Strategy {
 	return *l.Spec()
 }
 
-// asks says how machines are to be replaced.
-func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	world.ByHand(object(o).Spec.Strategy.RollingUpdate, wanted)
+// setRollout sets how machines are to be replaced.
+func setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	world.SetReplacedByMuster(object(o).Spec.Strategy.RollingUpdate, desired)
 }
 
 // edits returns the changes that users make to the object.

@@ -18,7 +18,7 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// want is what the objects of a pool on Azure ask for.
+// want returns the state that the objects of a pool on Azure ask for.
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := p.World.Group.Want(mp, s.AdditionalTags)
@@ -42,9 +42,9 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	if p.keepsOthersBehind() {
 		delete(want, "behind")
 	}
-	if stays && strings.Contains(p.World.Objects.Says(), "can't be replaced") {
-		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
-		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
+	if stays && strings.Contains(p.World.Objects.StatusText(), "can't be replaced") {
+		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and after a crash, a capacity
+		// that was restored for it would look like one that reverts a scale-in of the autoscaler. A message tells the user what to do.
 		for _, what := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool"} {
 			delete(want, what)
 		}
@@ -52,10 +52,10 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says;
-// and machines that came while the scale set's tag was another's have that one, and tell of the pool's.
+// keepsOthersBehind reports whether machines may lack an in-place change: if it failed on one, no other gets it, which the object reports;
+// and machines that came while another owner's tag was on the scale set have that tag and not the pool's.
 func (p *pool) keepsOthersBehind() bool {
-	return p.World.Scenario.Has(script.HandFail) && strings.Contains(p.World.Objects.Says(), "in place, because machine") ||
+	return p.World.Scenario.Has(script.HandFail) && strings.Contains(p.World.Objects.StatusText(), "in place, because machine") ||
 		p.World.Scenario.Has(script.HandTags)
 }
 
@@ -67,7 +67,7 @@ func extensions(s *azurev1.AzureMachinePoolSpec) string {
 	return strings.Join(list, ",")
 }
 
-// Parts of what a scale set is made of.
+// Parts of the model of a scale set.
 var (
 	cachingIn   = regexp.MustCompile(`"osDisk":\{[^}]*"caching":"([A-Za-z]*)"`)
 	extensionIn = regexp.MustCompile(`"name":"(watch)"`)
@@ -81,7 +81,7 @@ func first(form *regexp.Regexp, text string) string {
 	return ""
 }
 
-// is says what there is of a pool on Azure.
+// is returns the state of a pool on Azure.
 func (p *pool) is() map[string]string {
 	more := map[string]string{}
 	if s := p.scaleSet(); s != nil {
@@ -92,7 +92,7 @@ func (p *pool) is() map[string]string {
 		more["token"] = p.World.Workload.Tokens.TokenIn(s.CustomData)
 		more["size"] = strconv.Itoa(s.Capacity)
 		if s.State == "Failed" {
-			// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
+			// A failed machine serves, or Azure was asked for more than it could provide: nothing can be done about either.
 			more["state"], more["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
 		}
 		p.areMachines(s, more)
@@ -102,7 +102,8 @@ func (p *pool) is() map[string]string {
 	}, more)
 }
 
-// areMachines says how the scale set's machines are. One of another model is not behind: what is changed in place goes with the model.
+// areMachines adds the state of the scale set's machines. A machine with an outdated model does not count as drifted, because in-place
+// changes come with the model.
 func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 	behind, exposed := 0, 0
 	for _, m := range s.Machines {

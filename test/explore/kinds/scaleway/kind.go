@@ -20,7 +20,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	driver "github.com/muster-project/muster/cloud/scaleway/kapsule"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/providers/scaleway/scalewayidentity"
 	adapter "github.com/muster-project/muster/providers/scaleway/scalewaymanaged"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/core"
@@ -44,7 +43,7 @@ const (
 var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name: "scaleway", Salt: 0x736377, Drawn: drawn, Golden: golden,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "permissions_denied",
+		Events: events, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "permissions_denied",
 		Zones: []string{simscaleway.Region + "-1"},
 		Refusals: []script.Refusal{{}, {}, {Code: "permissions_denied", Status: 403}, {Code: "transient_state", Status: 409},
 			{Code: "quotas_exceeded", Status: 403}, {Code: "out_of_stock", Status: 503}, {Code: "precondition_failed", Status: 412},
@@ -86,18 +85,18 @@ func newPool(w *world.World) *world.Pool {
 	w.Must(err, "make the simulator")
 	p := &pool{world: w, sim: made, minor: world.FirstMinor}
 	return &world.Pool{
-		Account: world.Account{Cloud: made, Asked: p.asked, Judged: judged, Arrange: boundless},
+		Account: world.Account{Cloud: made, Describe: p.describe, Annotate: annotate, Arrange: boundless},
 		Object: world.Object{
 			New: func() client.Object { return &scalewayv1.ScalewayManagedMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: bounds, SetBounds: setBounds, Asks: asks, Furnish: p.furnish,
+			Bounds: bounds, SetBounds: setBounds, SetRollout: setRollout, SetUp: p.setUp,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: scalewayv1.ManagedClusterKind, Object: p.controlPlane(), ControlPlane: true, Beside: cluster()}
+				return world.Place{InfraCluster: scalewayv1.ManagedClusterKind, Object: p.controlPlane(), ControlPlane: true, Infrastructure: cluster()}
 			},
 		},
 		Edits:       p.edits(),
-		Hands:       world.Hands{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
-		Rest:        world.Rest{Appease: p.appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		OutOfBand:   world.OutOfBand{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
+		Rest:        world.Rest{ClearBlockers: p.clearBlockers, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
 		Controllers: world.Control(w, adapter.Adapter{}, p.driver),
 	}
 }
@@ -108,15 +107,15 @@ func (p *pool) driver(base http.RoundTripper) cloud.Driver[*scalewayv1.ManagedMa
 	return d
 }
 
-// sizing is what a request asks of the size of a pool.
+// sizing holds the fields of a request body that concern the size of a pool.
 type sizing struct {
 	Size        *int
 	Autoscaling *bool
 	MaxSize     *int `json:"max_size"`
 }
 
-// takes reports whether the request has Kapsule choose nodes to delete: its size is below the nodes, or its maximum below the size that the
-// autoscaler gave the pool, which Kapsule brings within the bounds.
+// takes reports whether the request has Kapsule choose nodes to delete. It does if the new size is below the number of nodes, or the new
+// maximum below the size that the autoscaler chose: Kapsule then lowers that size.
 func (s sizing) takes(g *sim.Group) bool {
 	switch {
 	case g == nil:
@@ -127,8 +126,8 @@ func (s sizing) takes(g *sim.Group) bool {
 	return ptr.Deref(s.Autoscaling, g.Autoscaled) && s.MaxSize != nil && *s.MaxSize < g.Size
 }
 
-// asked returns what a request asks for and the nodes that it names: all of them where Kapsule chooses.
-func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+// describe describes a request, and returns the nodes that it names: nil if Kapsule chooses them.
+func (p *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
 	var sent sizing
 	_ = json.Unmarshal(body, &sent) // a request without a body names nothing
 	text = strings.Join([]string{req.Method, req.URL.Path, string(body)}, " ")
@@ -141,8 +140,8 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	return text, []string{}, nil
 }
 
-// judged tells that a removal lowers the size.
-func judged(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true }
+// annotate tells the oracles that a removal lowers the size.
+func annotate(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true }
 
 // boundless leaves out the bounds of a pool: they are those of the cloud's autoscaler, and not of a rollout or of a user.
 func boundless(_ sim.Snapshot, c *oracle.Cloud) {
@@ -170,12 +169,12 @@ func (p *pool) controlPlane() *unstructured.Unstructured {
 
 func (p *pool) version() string { return world.Minor(p.minor) + patch }
 
-// furnish makes the credentials, and the cluster once its objects are there.
-func (p *pool) furnish() {
+// setUp makes the credentials, and the cluster once its objects are there.
+func (p *pool) setUp() {
 	p.world.Must(p.world.Objects.User.Create(p.world.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: world.Namespace, Name: secretName},
-		Data: map[string][]byte{scalewayidentity.KeyAccessKey: []byte(simscaleway.AccessKey),
-			scalewayidentity.KeySecretKey: []byte(simscaleway.SecretKey)},
+		Data: map[string][]byte{adapter.KeyAccessKey: []byte(simscaleway.AccessKey),
+			adapter.KeySecretKey: []byte(simscaleway.SecretKey)},
 	}), "make the credentials")
 	p.world.At(time.Now().Add(time.Second), p.provide)
 }

@@ -17,7 +17,7 @@ func object(o client.Object) *scalewayv1.ScalewayManagedMachinePool {
 	return o.(*scalewayv1.ScalewayManagedMachinePool)
 }
 
-// applied is a pool as a user applies it.
+// applied returns a pool as a user applies it.
 func (p *pool) applied() client.Object {
 	o := &scalewayv1.ScalewayManagedMachinePool{}
 	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
@@ -41,7 +41,7 @@ func scaling(least, most int) *scalewayv1.Scaling {
 	return &scalewayv1.Scaling{Autoscaling: ptr.To(true), MinSize: ptr.To(int32(least)), MaxSize: ptr.To(int32(max(most, 1)))}
 }
 
-// bounds are those of the autoscaler.
+// bounds returns the bounds of the autoscaler.
 func bounds(o client.Object) (least, most int32) {
 	if s := &object(o).Spec; s.Autoscaled() {
 		return *s.Scaling.MinSize, *s.Scaling.MaxSize
@@ -55,18 +55,18 @@ func setBounds(o client.Object, least, most int32) {
 	}
 }
 
-// asks tells how nodes are to be replaced: by Kapsule for another version, by Muster where they are to be restarted.
-func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	wanted.ByHand = true
+// setRollout sets how nodes are to be replaced: by Kapsule for another version, by Muster for a restart.
+func setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	desired.ReplacedByMuster = true
 	if o != nil {
 		s := &object(o).Spec
 		surge, unavailable := s.Upgrade()
-		wanted.External = wanted.External || s.Autoscaled()
-		wanted.Surge, wanted.Unavailable = oracle.Share{N: int(surge)}, oracle.Share{N: int(unavailable)}
+		desired.External = desired.External || s.Autoscaled()
+		desired.Surge, desired.Unavailable = oracle.Share{N: int(surge)}, oracle.Share{N: int(unavailable)}
 	}
-	if wanted.External { // Muster adds no node to a size that an autoscaler owns: only Kapsule's own rollout does
-		wanted.Unavailable.N = max(wanted.Unavailable.N, 1)
+	if desired.External { // Muster adds no node to a size that an autoscaler owns: only Kapsule's own rollout does
+		desired.Unavailable.N = max(desired.Unavailable.N, 1)
 	}
 }
 

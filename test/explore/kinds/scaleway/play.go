@@ -10,26 +10,26 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
 	simscaleway "github.com/muster-project/muster/sim/scaleway"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// What happens to pools of Kapsule alone: a user upgrades one to the version of its control plane, and Scaleway locks one for a while.
+// The events that exist only for pools of Kapsule: a user upgrades one to the version of its control plane, and Scaleway locks one for a
+// while.
 const (
 	HandUpgrade script.What = "hand upgrades"
 	HandLock    script.What = "Scaleway locks the pool"
 )
 
-var happenings = append([]script.What{
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.GroupEdit, script.GroupEdit, script.GroupEdit,
 	script.GroupEdit, script.External, script.Autoscaler, script.Autoscaler, script.RestartNow, script.RestartNow, script.Hold, script.Upgrade,
 	script.Upgrade, script.Upgrade, script.Mark, script.Mark, script.HandTerminate, script.HandTerminate, script.HandUnhealthy,
 	script.HandResize,
 	script.HandTags, script.HandDisown, script.HandDropGroup, HandUpgrade, HandUpgrade, HandLock,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 var actions = []string{"*", "*", "Get*", "List*", "ListNodes", "ListPools", "CreatePool", "UpdatePool", "UpdatePool", "DeleteNode",
 	"DeleteNode", "DeletePool", "UpgradePool", "UpgradePool", "SetPool*"}
@@ -67,7 +67,7 @@ func golden() []script.Scenario {
 	}
 }
 
-// change changes something of the pool's group by hand: what only this cloud has, and what users do to groups of every kind.
+// change changes the pool's group out of band: with the actions of this cloud alone, or with those for groups of every kind.
 func (p *pool) change(e script.Event) error {
 	g := p.world.Group.Owned()
 	if g == nil {
@@ -110,7 +110,7 @@ func (p *pool) theirs(name string, tags ...string) {
 	}
 }
 
-// foreign has another owner create a pool: beside the target's, under its name before it has one, or both.
+// foreign has another owner create a pool: under another name, under the pool's name before the pool exists, or both.
 func (p *pool) foreign(n int) {
 	p.provide()
 	for _, name := range [][]string{{world.TheirGroup}, {p.world.Group.Name()}, {world.TheirGroup, p.world.Group.Name()}}[n] {
@@ -156,7 +156,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 // behind reports whether the pool or its control plane is beyond a version.
 func (p *pool) behind(version string) bool { return version != p.version() }
 
-// is tells the same of the pool as it is.
+// is returns the state of the pool.
 func (p *pool) is() map[string]string {
 	more := map[string]string{}
 	if g := p.world.Group.Now(); g != nil {
@@ -166,32 +166,11 @@ func (p *pool) is() map[string]string {
 	return p.world.Group.Is(func(m sim.Member) bool { return m.State == "running" && !m.Leaving }, more)
 }
 
-// joinsWithin is longer than any node takes to join that ever does.
-const joinsWithin = 5 * time.Minute
-
-// dropBroken has a user delete the nodes that have stopped, and those that should have joined long ago: Kapsule and Muster leave them.
-func (p *pool) dropBroken() {
-	for _, m := range p.world.Group.Living() {
-		unjoined := time.Since(m.Created) > joinsWithin && p.world.Workload.Node(m.ID) == nil
-		if !m.Failed && !unjoined || p.world.Gone() {
-			continue
-		}
-		p.world.Notes.Moved()
-		_ = p.world.Group.Do(sim.TerminateInstance, sim.Resource{Instance: m.ID}) // the pool may be upgraded
-		p.world.At(time.Now().Add(time.Minute), p.dropBroken)
-		return
-	}
-}
-
-// appease has a user open the nodes that were left closed, delete those that are broken, and give the pool the version of the cluster.
-func (p *pool) appease() {
+// clearBlockers has a user open the nodes that were left closed, delete those that are broken, which Kapsule and Muster leave, and give the
+// pool the version of the cluster.
+func (p *pool) clearBlockers() {
 	p.unlock()
 	p.follow()
-	p.world.At(time.Now().Add(joinsWithin), p.dropBroken)
-	for _, m := range p.world.Group.Living() {
-		node := p.world.Workload.Node(m.ID)
-		if node != nil && p.world.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
-			p.world.Workload.Cordon(m.ID, false)
-		}
-	}
+	p.world.Group.DropBroken(func(sim.Member) bool { return false })
+	p.world.Group.Reopen()
 }

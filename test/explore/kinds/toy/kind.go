@@ -39,7 +39,7 @@ const (
 var Kind = &world.Kind{Make: newPool, Kind: &script.Kind{
 	Name: "toy", Salt: 0x746f79, Drawn: drawn, Golden: golden,
 	Odds: script.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "Forbidden", Zones: simtoy.Zones(),
+		Events: events, Actions: actions, Reads: []string{"Get*", "List*"}, Denial: "Forbidden", Zones: simtoy.Zones(),
 		Refusals: []script.Refusal{{}, {}, {Code: "Forbidden", Status: 403}, {Code: "Busy", Status: 409}, {Code: "PreconditionFailed",
 			Status: 412}, {Code: "Internal", Status: 503}, {Code: "InvalidField", Status: 400}},
 		Secondary: func(script.Scenario) string { return "GetMachineType" },
@@ -71,18 +71,18 @@ func newPool(w *world.World) *world.Pool {
 	w.Must(err, "make the simulator")
 	p := &pool{world: w, sim: made, minor: world.FirstMinor}
 	return &world.Pool{
-		Account: world.Account{Cloud: made, Asked: p.asked, Judged: judged, Arrange: boundless},
+		Account: world.Account{Cloud: made, Describe: p.describe, Annotate: annotate, Arrange: boundless},
 		Object: world.Object{
 			New: func() client.Object { return &ToyMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status },
-			Bounds: bounds, SetBounds: setBounds, Asks: asks, Furnish: p.provide,
+			Bounds: bounds, SetBounds: setBounds, SetRollout: setRollout, SetUp: p.provide,
 			Place: func() world.Place {
 				return world.Place{InfraCluster: "ToyCluster", Object: p.controlPlane(), ControlPlane: true}
 			},
 		},
 		Edits:       p.edits(),
-		Hands:       world.Hands{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
-		Rest:        world.Rest{Appease: p.appease, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
+		OutOfBand:   world.OutOfBand{Change: p.change, Foreign: p.foreign, ForAnother: p.forAnother},
+		Rest:        world.Rest{ClearBlockers: p.clearBlockers, Unjoined: w.Group.Unjoined, Busy: w.Group.Busy, Want: p.want, Is: p.is},
 		Controllers: world.Control(w, adapter{}, newDriver),
 	}
 }
@@ -91,8 +91,8 @@ func newDriver(base http.RoundTripper) cloud.Driver[*driver.Source] {
 	return driver.New(driver.Options{Endpoint: endpoint, Token: "any", Base: base})
 }
 
-// asked returns what a request asks for and the nodes that it names: all of them where the cloud chooses.
-func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+// describe describes a request, and returns the nodes that it names: nil if the cloud chooses them.
+func (p *pool) describe(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
 	var sent struct {
 		Nodes []string
 		Count *int
@@ -106,9 +106,9 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	return text, append([]string{}, sent.Nodes...), nil
 }
 
-// judged tells that a removal lowers the size, unless others are to come, and that a cancelled upgrade opens the nodes again that it had
-// begun to drain.
-func judged(call wire.Call, text string, sent *oracle.Write) {
+// annotate tells the oracles that a removal lowers the size, unless others are to come, and that a cancelled upgrade uncordons the nodes
+// whose drain it had begun.
+func annotate(call wire.Call, text string, sent *oracle.Write) {
 	sent.Shrinks = !strings.Contains(text, `"replace":true`)
 	if call.Operation == "CancelOperation" {
 		sent.Reopened()
@@ -122,7 +122,7 @@ func boundless(_ sim.Snapshot, c *oracle.Cloud) {
 	}
 }
 
-// controlPlane is the control plane as a user applies it.
+// controlPlane returns the control plane as a user applies it.
 func (p *pool) controlPlane() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": groupVersion.String(), "kind": kindControlPlane,
@@ -161,7 +161,7 @@ func (p *pool) upgrade(e script.Event) {
 	}
 }
 
-// applied is a pool as a user applies it.
+// applied returns a pool as a user applies it.
 func (p *pool) applied() client.Object {
 	o := &ToyMachinePool{}
 	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
@@ -178,18 +178,18 @@ var upgrades = []driver.Upgrade{{}, {MaxSurge: "2", MaxUnavailable: "1"}, {MaxSu
 
 func own(s script.Scenario) int { return s.Own.(int) }
 
-// asks tells how nodes are to be replaced: by the cloud where they have changed, by Muster where they are to be restarted.
-func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
-	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	wanted.ByHand = true
+// setRollout sets how nodes are to be replaced: by the cloud after a change, by Muster for a restart.
+func setRollout(mp *clusterv1.MachinePool, o client.Object, desired *oracle.Desired) {
+	desired.Deleting = desired.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	desired.ReplacedByMuster = true
 	if o != nil {
 		s := object(o).Spec.Spec
 		l := limits(s).Spec().RollingUpdate
-		wanted.External = wanted.External || s.Autoscaling != nil
-		wanted.Surge, wanted.Unavailable = world.Share(l.MaxSurge), world.Share(l.MaxUnavailable)
+		desired.External = desired.External || s.Autoscaling != nil
+		desired.Surge, desired.Unavailable = world.Share(l.MaxSurge), world.Share(l.MaxUnavailable)
 	}
-	if wanted.External { // Muster adds no node to a size that an autoscaler owns: only the cloud's own rollout does
-		wanted.Unavailable.N = max(wanted.Unavailable.N, 1)
+	if desired.External { // Muster adds no node to a size that an autoscaler owns: only the cloud's own rollout does
+		desired.Unavailable.N = max(desired.Unavailable.N, 1)
 	}
 }
 

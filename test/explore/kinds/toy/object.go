@@ -115,7 +115,7 @@ func (adapter) Kind() infrapool.Kind[*ToyMachinePool, *driver.Source] {
 	}
 }
 
-// InfraCluster is the control plane.
+// InfraCluster returns the control plane.
 func (adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	return cluster.Spec.ControlPlaneRef
 }
@@ -130,7 +130,7 @@ func (adapter) Translate(o *ToyMachinePool, in infrapool.Inputs) (infrapool.Tran
 		Spec: &driver.Source{Cluster: in.Resolved[keptCluster], Pool: spec}, Max: math.MaxInt32, DeletePolicy: domain.Oldest,
 		NoPrerequisites: true,
 	}
-	t.Strategy, _ = infrapool.StrategyOf(limits(spec).Spec().RollingUpdate, "spec.upgrade")
+	t.Strategy, _ = infrapool.StrategyOf(*limits(spec).Spec(), "spec.upgrade")
 	t.Strategy.SurgeField, t.Strategy.UnavailableField = "spec.upgrade.maxSurge", "spec.upgrade.maxUnavailable"
 	if a := spec.Autoscaling; a != nil {
 		t.Autoscaler, t.AutoscalerField, t.Min, t.Max = "toy", "spec.autoscaling", a.Min, a.Max
@@ -146,10 +146,10 @@ func (adapter) Translate(o *ToyMachinePool, in infrapool.Inputs) (infrapool.Tran
 	return t, nil
 }
 
-// Report writes nothing: the kind has no fields of its own.
+// Report writes nothing: the kind has no specific fields.
 func (adapter) Report(*ToyMachinePool, report.Report, engine.Outcome) {}
 
-// limits are those of an upgrade, with the cloud's defaults.
+// limits returns the limits of an upgrade, with the cloud's defaults.
 func limits(s driver.Spec) *script.Limits {
 	out := &script.Limits{Surge: "1", Unavailable: "0"}
 	if s.Upgrade.MaxSurge != "" {

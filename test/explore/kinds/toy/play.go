@@ -10,7 +10,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/managed"
 	simtoy "github.com/muster-project/muster/sim/toy"
@@ -18,21 +17,21 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// What users do to pools of the toy cloud alone: upgrade one to the next version that its control plane allows, and cancel the operation
-// that runs.
+// The events that exist only for pools of the toy cloud: a user upgrades one to the next version that its control plane allows, or cancels
+// the running operation.
 const (
 	HandUpgrade script.What = "hand upgrades"
 	HandCancel  script.What = "hand cancels"
 )
 
-var happenings = append([]script.What{
+var events = append([]script.What{
 	script.Replicas, script.Replicas, script.Replicas, script.Replicas, script.Bounds, script.Template, script.Template, script.Template,
 	script.Back,
 	script.GroupEdit, script.GroupEdit, script.GroupEdit, script.External, script.Autoscaler, script.Autoscaler, script.BadTemplate,
 	script.RestartNow, script.RestartNow, script.Hold, script.Upgrade, script.Upgrade, script.Upgrade, script.Mark, script.Mark,
 	script.HandTerminate, script.HandTerminate, script.HandFail, script.HandUnhealthy, script.HandResize, script.HandTags, script.HandDisown,
 	script.HandDropGroup, HandUpgrade, HandUpgrade, HandCancel, HandCancel,
-}, script.Mishaps()...)
+}, script.CommonEvents()...)
 
 var actions = []string{"*", "*", "Get*", "List*", "ListNodes", "CreatePool", "UpdatePool", "UpdatePool", "DeleteNodes", "DeleteNodes",
 	"DeletePool", "CancelOperation", "GetMachineType"}
@@ -65,7 +64,7 @@ func golden() []script.Scenario {
 	}
 }
 
-// change changes something of the pool's group by hand: what only this cloud has, and what users do to groups of every kind.
+// change changes the pool's group out of band: with the actions of this cloud alone, or with those for groups of every kind.
 func (p *pool) change(e script.Event) error {
 	g := p.world.Group.Owned()
 	if g == nil {
@@ -104,7 +103,7 @@ func (p *pool) theirs(name string, tags map[string]string) {
 	}
 }
 
-// foreign has another owner create a pool: beside the target's, under its name before it has one, or both.
+// foreign has another owner create a pool: under another name, under the pool's name before the pool exists, or both.
 func (p *pool) foreign(n int) {
 	for _, name := range [][]string{{world.TheirGroup}, {p.world.Group.Name()}, {world.TheirGroup, p.world.Group.Name()}}[n] {
 		p.theirs(name, map[string]string{p.world.Scenario.Kind.OwnerTag: "another-tool"})
@@ -140,7 +139,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// is tells the same of the pool as it is.
+// is returns the state of the pool.
 func (p *pool) is() map[string]string {
 	more := map[string]string{}
 	if g := p.world.Group.Now(); g != nil {
@@ -150,29 +149,9 @@ func (p *pool) is() map[string]string {
 	return p.world.Group.Is(func(m sim.Member) bool { return m.State == "running" && !m.Leaving }, more)
 }
 
-// joinsWithin is longer than any node takes to join that ever does.
-const joinsWithin = 5 * time.Minute
-
-// dropUnjoined has a user delete the nodes that should have joined long ago: the cloud and Muster leave them alone.
-func (p *pool) dropUnjoined() {
-	for _, m := range p.world.Group.Living() {
-		if time.Since(m.Created) < joinsWithin || m.Type == badType || p.world.Workload.Node(m.ID) != nil || p.world.Gone() {
-			continue
-		}
-		p.world.Notes.Moved()
-		_ = p.world.Group.Do(sim.TerminateInstance, sim.Resource{Instance: m.ID}) // the cloud may be busy
-		p.world.At(time.Now().Add(time.Minute), p.dropUnjoined)
-		return
-	}
-}
-
-// appease has a user open the nodes that an operation left closed which failed, and delete those that never join.
-func (p *pool) appease() {
-	p.world.At(time.Now().Add(joinsWithin), p.dropUnjoined)
-	for _, m := range p.world.Group.Living() {
-		node := p.world.Workload.Node(m.ID)
-		if node != nil && p.world.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
-			p.world.Workload.Cordon(m.ID, false)
-		}
-	}
+// clearBlockers has a user open the nodes that an operation left closed which failed, and delete those that never join, which the cloud and
+// Muster leave.
+func (p *pool) clearBlockers() {
+	p.world.Group.DropBroken(func(m sim.Member) bool { return m.Type == badType || p.world.Workload.Node(m.ID) != nil })
+	p.world.Group.Reopen()
 }

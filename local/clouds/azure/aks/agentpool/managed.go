@@ -52,7 +52,7 @@ func Managed(o *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[s
 	return out, nil
 }
 
-// sameFields are the fields of a specification that AKS takes in the form that they have, under its names.
+// sameFields returns the fields of a specification that AKS takes in the form that they have, under its names.
 func sameFields(s *aksv1.AzureManagedMachinePoolSpec) (map[string]any, error) {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -28,8 +28,8 @@ func Manifest(o *unstructured.Unstructured, _ aksv1.ManagedClusterView) (map[str
 	return out, nil
 }
 
-// Resolve returns a manifest's specification as AKS takes it: without what is Azure Service Operator's, and with references by resource
-// IDs.
+// Resolve returns a manifest's specification in the form of AKS: without the fields of Azure Service Operator, and with references by
+// resource IDs.
 func Resolve(spec map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range spec {

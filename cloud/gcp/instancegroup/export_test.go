@@ -1,0 +1,4 @@
+package instancegroup
+
+// FieldOf is fieldOf.
+var FieldOf = fieldOf

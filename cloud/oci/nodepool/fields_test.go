@@ -1,0 +1,28 @@
+package nodepool
+
+import (
+	"flag"
+	"reflect"
+	"testing"
+
+	ociv1 "github.com/muster-project/muster/api/oci/v1beta2"
+	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/cloud/fields"
+)
+
+var update = flag.Bool("update", false, "write the tables in docs/oci.md")
+
+// TestFields holds that each field of an OCIManagedMachinePool has a row, and that the document shows the rows.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	cloudtest.Fields{
+		Rows: rows.Rows(), Spec: reflect.TypeFor[ociv1.OCIManagedMachinePoolSpec](),
+		Without: []string{"spec.providerID", "spec.id", "spec.providerIDList", "spec.strategy"},
+		Page:    "../../../docs/oci.md", Mark: "fields of an OCIManagedMachinePool", Kind: "an OCIManagedMachinePool", Cloud: "OKE",
+		Effects: map[fields.Effect]string{
+			fields.Rolls:   "changes new nodes; others are replaced, by cycling or by `strategy`",
+			fields.InPlace: "changes the node pool in place",
+			fields.Fixed:   "refused",
+		},
+	}.Check(t, *update)
+}
