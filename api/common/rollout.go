@@ -16,6 +16,23 @@ type RolloutStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	State string `json:"state,omitempty"`
 
+	// From is the template that the first machine to be replaced was launched from, To the one that it is replaced for, as the cloud names
+	// them. They are absent where the cloud has no name for it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	From string `json:"from,omitempty"`
+
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	To string `json:"to,omitempty"`
+
+	// Reasons are the classes of reasons for which machines are replaced: Template, Version, Image, Age, Restart.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=32
+	Reasons []string `json:"reasons,omitempty"`
+
 	// Wave is the wave that the rollout is in, counted from 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -42,6 +59,12 @@ type RolloutStatus struct {
 	// +optional
 	OpensAt *metav1.Time `json:"opensAt,omitempty"`
 
+	// Gates are the gates of the policies that select the pool, until the rollout has ended. At most 64 are listed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Gates []GateStatus `json:"gates,omitempty"`
+
 	// OverriddenBy is the client that has replacements begin outside of windows (annotation muster.dev/rollout: now), as the API server
 	// recorded it.
 	// +optional
@@ -54,6 +77,31 @@ type RolloutStatus struct {
 	Reason string `json:"reason,omitempty"`
 
 	// Message is the sentence to the reason.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Message string `json:"message,omitempty"`
+}
+
+// GateStatus is the state of a gate for a rollout.
+type GateStatus struct {
+	// Name of the gate.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name"`
+
+	// Policy names the policy of the gate with its kind.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Policy string `json:"policy,omitempty"`
+
+	// State is Unknown, Pending, Passed, Failed or AwaitingApproval.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	State string `json:"state"`
+
+	// Message is what was found.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`

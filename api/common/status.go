@@ -87,6 +87,14 @@ type Status struct {
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
 
+	// Revision is the last template whose rollout ended: the one that a failed rollout returns to.
+	// +optional
+	Revision *RevisionStatus `json:"revision,omitempty"`
+
+	// Rollback is set while machines are launched from a former template, or while a return to it is impossible.
+	// +optional
+	Rollback *RollbackStatus `json:"rollback,omitempty"`
+
 	// Conditions are the observations on the pool.
 	// +optional
 	// +listType=map

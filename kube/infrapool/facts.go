@@ -60,10 +60,10 @@ func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translati
 	t := translation[S]{values: values}
 	if err == nil {
 		in := Inputs{
-			InfraCluster: s.infraCluster, ControlPlane: s.controlPlane, Resolved: values, MachinePool: s.machinePool,
+			InfraCluster: s.infraCluster, ControlPlane: s.controlPlane, Resolved: values, MachinePool: s.asked.machinePool,
 			Cluster: s.clusterName(), ClusterDeleting: s.clusterDeleting(),
 		}
-		t.Translation, err = r.adapter.Translate(s.object, in)
+		t.Translation, err = r.adapter.Translate(s.asked.object, in)
 	}
 	if err != nil {
 		t.notObservable = untranslated(err)
@@ -111,6 +111,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 	f := facts[S]{notObservable: t.notObservable, sizing: sizes}
 	desired.Restart, restarts, f.drop = settings.Restarting(s.settings.Restarts, t.values, now)
 	disableRollout(&desired, t.RollDisabled)
+	s.asked.limit(&desired)
 	mark, history := bootstrap.Configuration(s.bootstrap, s.settings.BootstrapRolls, t.values)
 	f.keep = stored.Merged(history, stored.Merged(restarts, maps.Clone(t.Keep)))
 	if !s.deleting() {
@@ -195,7 +196,7 @@ func targetOf[O Object, S any](s scope[O], t translation[S], mark string) cloud.
 		Spec:       t.Spec,
 	}
 	if s.machinePool != nil {
-		target.KubernetesVersion = s.machinePool.Spec.Template.Spec.Version
+		target.KubernetesVersion = s.asked.machinePool.Spec.Template.Spec.Version
 		target.FailureDomains = s.machinePool.Spec.FailureDomains
 	}
 	return target

@@ -49,6 +49,8 @@ type scope[O Object] struct {
 	// ownedElsewhere, when set, is the other controller of the management cluster that runs the group.
 	ownedElsewhere *pool.Cause
 	settings       settings.Settings
+	// asked is what is asked of the pool: the object and its MachinePool, unless a rollout was rolled back.
+	asked asked[O]
 }
 
 func (s scope[O]) deleting() bool { return !s.object.GetDeletionTimestamp().IsZero() }
@@ -126,7 +128,8 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 		Kind: r.kind.Name, Object: o, MachinePool: s.machinePool, Machines: r.kind.allowedMachines(),
 		HasMachines: r.kind.wantsMachines(o, r.Machines),
 	})
-	return s, nil
+	s.asked, err = r.rollbacks.ask(ctx, s)
+	return s, err
 }
 
 // describe reads the objects that describe the cluster in the cloud, and has their changes enqueue its pools. What is missing is returned.

@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
@@ -33,6 +34,8 @@ type pass[O Object, S any] struct {
 	blocked    *pool.Cause
 	tokens     tokenState
 	outcome    engine.Outcome
+	// rollback is what the status has of a return to a former template after this pass.
+	rollback *common.RollbackStatus
 }
 
 // desired returns the desired state, reduced to what this pass may do.
@@ -59,7 +62,7 @@ type tokenState struct {
 // run runs the steps of a pass in order, until one of them stops it.
 func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) control.Result {
 	return control.Run(ctx, &pass[O, S]{scope: s}, []control.Step[*pass[O, S]]{
-		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.forgetTokens, r.syncMachines, r.finish,
+		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.rollbacks.begin, r.forgetTokens, r.syncMachines, r.finish,
 	})
 }
 
@@ -240,6 +243,7 @@ func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) control.Re
 		Now: p.facts.input.Now})
 	rep := report.Build(p.desired(), out, traits)
 	reportConflicts(p.machines.conflicts(), &rep)
+	status.ReportRollback(p.rollback, &rep)
 	reportGroupName(p.facts.groupName, p.facts.input.Desired.Adopt, traits.Group, &rep)
 	logPass(ctx, out)
 	emit(r.Recorder, s.object, status.StepEvents(rep.Events))

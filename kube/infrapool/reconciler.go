@@ -95,6 +95,7 @@ type Reconciler[O Object, S any] struct {
 	owners     *ownership.Registry
 	tokens     tokens.Memory
 	metrics    poolMetrics
+	rollbacks  *rollbacks[O, S]
 	requests   watch.Requests
 	watches    watches
 }
@@ -106,7 +107,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 	}
 	kind, identities := a.Kind(), identity.NewSources(o.Client, o.IdentityNamespace)
 	identities.MayWatch, identities.OwnCredentials, identities.Endpoints = o.MayWatch, o.OwnCredentials, o.IdentityEndpoints
-	return &Reconciler[O, S]{
+	r := &Reconciler[O, S]{
 		Options:    o,
 		adapter:    a,
 		kind:       kind,
@@ -120,6 +121,8 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		requests: watch.Requests{Group: kind.Group, Kind: kind.Name, Reader: o.Client, Identities: identities,
 			InfraCluster: a.InfraCluster, ControlPlane: kind.ControlPlane},
 	}
+	r.rollbacks = newRollbacks(r)
+	return r
 }
 
 // Reconcile is one pass over one object, with a span around it whose trace the logs name.
@@ -168,6 +171,7 @@ func (r *Reconciler[O, S]) forget(ctx context.Context, key client.ObjectKey, err
 	}
 	r.metrics.forget(key)
 	r.owners.Forget(key)
+	r.rollbacks.hashes.Forget(key)
 	r.Policies.Forget(r.kind.Name, key)
 	return releaseMachines(ctx, r.Client, r.kind, key)
 }

@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 			pool: annotations{settings.RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
 		"paused badly": {reason: "the user wants no machine replaced, and is shown the right value",
 			infra: annotations{settings.RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`,
-			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused or now, or no such annotation`}},
+			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused, now or aborted, or no such annotation`}},
 		"empty": {reason: "the same", pool: annotations{settings.RolloutAnnotation: ""}, held: `is ""`,
 			invalid: []string{`metadata.annotations[muster.dev/rollout] of the MachinePool is ""`}},
 		"deadlines": {reason: "Go durations",

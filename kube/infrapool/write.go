@@ -172,8 +172,10 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 	fillStatus(s, rep, r.kind.Aliases, r.Now())
 	status.MarkRemoved(out, o.GetCommonStatus().Instances)
 	if out.Seen && !s.deleting() {
-		status.SetRollout(o.GetCommonStatus(), out.Plan, p.facts.input.Desired.Limits.OpensAt, s.settings)
+		status.SetRollout(o.GetCommonStatus(), out.Plan, out.Observed, p.facts.input.Desired.Limits, s.settings)
 	}
+	status.SetRollback(o.GetCommonStatus(), p.rollback)
+	kept := r.rollbacks.keep(ctx, p, rep)
 	if rep.Seen {
 		r.adapter.Report(o, rep, out)
 	}
@@ -182,7 +184,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 		return err
 	}
 	emit(r.Recorder, o, list)
-	return nil
+	return kept
 }
 
 // spec writes the provider IDs of the object, and what its MachinePool says about the size of the group.
@@ -207,7 +209,7 @@ func fillStatus[O Object](s scope[O], rep report.Report, aliases map[string]stri
 	status.SetConditions(s.object, append(s.settings.Conditions(), rep.Conditions...), aliases, now)
 	var version *string
 	if s.machinePool != nil {
-		version = &s.machinePool.Spec.Template.Spec.Version
+		version = &s.asked.machinePool.Spec.Template.Spec.Version
 	}
 	status.Fill(common, rep, version)
 }

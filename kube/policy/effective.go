@@ -49,6 +49,8 @@ type Effective struct {
 	Jitter int
 	// Settle is the longest.
 	Settle time.Duration
+	// OnFailure is Halt if a policy sets it, else what the others set.
+	OnFailure musterv1.RolloutFailureAction
 	// Invalid holds back every voluntary removal, because a policy can't be used.
 	Invalid rollouts.Cause
 }
@@ -85,6 +87,9 @@ func (e *Effective) add(p *Policy) {
 	if p.maxAge > 0 && (e.MaxAge == 0 || p.maxAge < e.MaxAge) {
 		e.MaxAge, e.Jitter = p.maxAge, p.jitter
 	}
+	if e.OnFailure != musterv1.FailureHalt && p.Spec.OnFailure != "" {
+		e.OnFailure = p.Spec.OnFailure
+	}
 	if p.Spec.Settle != nil {
 		e.Settle = max(e.Settle, p.Spec.Settle.Duration)
 	}
@@ -101,7 +106,7 @@ func faultOf(err error) string {
 
 // Limits returns what the policies allow at a time, without budgets and gates. It is computed from its arguments alone.
 func (e Effective) Limits(now time.Time) rollouts.Limits {
-	l := rollouts.Limits{Settle: e.Settle, MaxAge: e.MaxAge, Jitter: e.Jitter}
+	l := rollouts.Limits{Settle: e.Settle, MaxAge: e.MaxAge, Jitter: e.Jitter, RollsBack: e.OnFailure == musterv1.FailureRollback}
 	if e.Invalid.Reason == "" && e.Calendar == nil {
 		return l
 	}

@@ -17,7 +17,7 @@ type Machine struct {
 	Held Cause
 	// Current is true if it was launched from the wanted template and is not to be replaced.
 	Current bool
-	// Serves is true if it is available, and ReadySince is since when its node is Ready.
+	// Serves is true if it is available, and ReadySince is when its node last turned Ready, or unready.
 	Serves     bool
 	ReadySince time.Time
 	// TurnedUnready is true if its node was Ready and is not now.
@@ -86,6 +86,7 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 	facts.Shut = n.closed > 0 && n.open+n.aged == 0
 	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
 	a.Begins = min(n.open, a.Begin) + n.aged
+	a.Reasons = classes(machines)
 	a.InWork = n.begun + max(0, p.Size-n.serving-n.begun)
 	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
 		a.KeepsSurge, a.Begins = true, room
@@ -94,6 +95,17 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 		a.Held = a.held(machines, n.open+n.aged)
 	}
 	return a
+}
+
+// classes returns the classes of reasons for which machines are replaced, in their order.
+func classes(machines []Machine) []Reason {
+	var found []Reason
+	for _, why := range Reasons {
+		if slices.ContainsFunc(machines, func(m Machine) bool { return slices.Contains(m.Reasons, why) }) {
+			found = append(found, why)
+		}
+	}
+	return found
 }
 
 // HoldsRoll returns why a rollout of the cloud, which replaces every machine that is to be replaced, does not begin; zero if it may.
@@ -137,7 +149,7 @@ func (f *Facts) add(m Machine) {
 	case m.Current && m.Serves:
 		f.Ready = append(f.Ready, m.ReadySince)
 	case m.Current && m.TurnedUnready:
-		f.Unready = append(f.Unready, m.ID)
+		f.Unready = append(f.Unready, Unready{m.ID, m.ReadySince})
 	case len(m.Reasons) > 0 && !m.aged():
 		if m.Held == (Cause{}) {
 			f.Left++

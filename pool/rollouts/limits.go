@@ -56,6 +56,8 @@ type Limits struct {
 	BeforeWave, DuringSoak Cause
 	// Approvals are gates that users pass, each for one rollout.
 	Approvals []Approval
+	// Gates are the other gates with their state, for users.
+	Gates []Gate
 	// Settle is for how long a change rests before it is rolled out, so that edits in a row are one rollout.
 	Settle time.Duration
 	// MaxAge is the age at which machines are replaced, less up to Jitter percent of it; zero for none.
@@ -63,6 +65,16 @@ type Limits struct {
 	Jitter int
 	// Promoted is what a user has promoted, as ID/wave or ID/full: the soak after that wave, or everything that is left, is skipped.
 	Promoted string
+	// RollsBack is true if a rollout that fails goes back to the last template whose rollout ended.
+	RollsBack bool
+}
+
+// Back returns the limits of a rollout back to a former template: windows, exclusions and budgets hold, and nothing that would judge or
+// delay the change, which led here.
+func (l Limits) Back() Limits {
+	l.BeforeWave, l.DuringSoak, l.Approvals = Cause{}, Cause{}, nil
+	l.Settle, l.Promoted, l.RollsBack = 0, "", false
+	return l
 }
 
 // Soak is for how long new machines are watched.
@@ -85,12 +97,37 @@ func (s Soak) after(wave, of int) time.Duration {
 	return s.Wave
 }
 
+// Gate is the state of a gate of a policy, for users.
+type Gate struct {
+	// Policy names the policy with its kind, such as RolloutPolicy nightly; Name is that of the gate.
+	Policy, Name string
+	// State is Unknown, Pending, GatePassed, Failed or AwaitingApproval. Message is what was found; it holds no value that changes from one
+	// answer to the next.
+	State, Message string
+}
+
 // Approval is a gate that a user must pass for each rollout.
 type Approval struct {
-	// Cause is why a rollout waits that has not been approved.
+	// Gate names the gate; its state is that of a rollout that has not been approved. Cause is why that waits.
+	Gate  Gate
 	Cause Cause
 	// For are the IDs of the rollouts that have been approved.
 	For []string
+}
+
+// GatePassed is the state of a gate that lets a rollout go on.
+const GatePassed = "Passed"
+
+// GatesOf returns all gates with their state for a rollout.
+func (l Limits) GatesOf(id string) []Gate {
+	list := slices.Clone(l.Gates)
+	for _, a := range l.Approvals {
+		if slices.Contains(a.For, id) {
+			a.Gate.State = GatePassed
+		}
+		list = append(list, a.Gate)
+	}
+	return list
 }
 
 // before returns what the next wave of a rollout waits for; zero if nothing.

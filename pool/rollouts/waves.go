@@ -52,9 +52,19 @@ type Facts struct {
 	Shut bool
 	// Ready are the moments at which the machines of the wanted template turned Ready that serve now.
 	Ready []time.Time
-	// Unready names the machines of the wanted template that have served and are not Ready now.
-	Unready []string
+	// Unready are the machines of the wanted template that have served and are not Ready now.
+	Unready []Unready
 }
+
+// Unready is a machine that has served and is not Ready since a moment.
+type Unready struct {
+	ID    string
+	Since time.Time
+}
+
+// failsAfter is the time after which a machine that turned unready has failed its rollout, and may have it rolled back. A rollout halts at
+// once. It covers a restart of the kubelet or of the container runtime.
+const failsAfter = time.Minute
 
 // State is what a rollout does.
 type State string
@@ -93,6 +103,10 @@ type Verdict struct {
 	Until time.Time
 	// InWork is the number of machines that are being replaced, or that are missing.
 	InWork int
+	// Reasons are the classes of reasons for which machines are replaced, in their order.
+	Reasons []Reason
+	// Failed is true if a halted rollout has failed for good: what halts it is no passing state.
+	Failed bool
 }
 
 // Next returns how far a rollout may go now.
@@ -137,8 +151,7 @@ func (p Plan) step(r Record, l Limits, f Facts, now time.Time) Verdict {
 		v.Record.Entered = true
 	}
 	if p.watched() && len(f.Unready) > 0 {
-		v.State, v.Cause = Halted, unready(f.Unready)
-		return v
+		return v.halted(f.Unready, now)
 	}
 	target, last := p.target(r.Wave, f.Size), r.Wave >= p.waves()
 	if f.Left > 0 && last || len(f.Ready) < min(target, f.Size-(f.Stale-f.Left)) {
@@ -158,7 +171,7 @@ func (p Plan) soak(v Verdict, l Limits, f Facts, target int, now time.Time) Verd
 		until := joined(f.Ready, target).Add(soak)
 		switch {
 		case soak > 0 && l.DuringSoak != Cause{}:
-			v.State, v.Cause = Halted, l.DuringSoak
+			v.State, v.Cause, v.Failed = Halted, l.DuringSoak, true
 			return v
 		case soak > 0 && now.Before(until):
 			v.State, v.Until, v.Cause = Soaking, until, Cause{"Soaking", fmt.Sprintf("wave %d of %d has been replaced and is watched",
@@ -190,10 +203,15 @@ func joined(ready []time.Time, n int) time.Time {
 	return slices.SortedFunc(slices.Values(ready), time.Time.Compare)[n-1]
 }
 
-// unready returns why new machines that turned unready halt a rollout.
-func unready(names []string) Cause {
-	text := words.FirstAndMore(names[0], len(names))
-	return Cause{"RolloutHalted", fmt.Sprintf("the rollout is halted: new machine %s was Ready and is not any more", text)}
+// halted returns the verdict on a rollout whose new machines turned unready.
+func (v Verdict) halted(machines []Unready, now time.Time) Verdict {
+	text := words.FirstAndMore(machines[0].ID, len(machines))
+	v.State, v.Cause = Halted, Cause{"RolloutHalted", fmt.Sprintf("the rollout is halted: new machine %s was Ready and is not any more", text)}
+	first := slices.MinFunc(machines, func(a, b Unready) int { return a.Since.Compare(b.Since) }).Since.Add(failsAfter)
+	if v.Failed = !now.Before(first); !v.Failed {
+		v.Until = first
+	}
+	return v
 }
 
 // Full is what follows the ID of a rollout in Limits.Promoted to skip everything that is left of it.

@@ -78,7 +78,9 @@ func TestAllow(t *testing.T) {
 		{"the last wave too", in(3), waves, rollouts.Limits{}, updated(10, 4*time.Minute), "Soaking 3/3, 0 begin until +1m0s"},
 		{"and then the rollout ends", in(3), waves, rollouts.Limits{}, updated(10, 5*time.Minute), "ended"},
 		{"a new machine that turns unready halts", in(1), waves, rollouts.Limits{}, slices.Concat(old(9), unready(updated(1, 0))),
-			"Halted 1/3, 0 begin, RolloutHalted"},
+			"Halted 1/3, 0 begin, RolloutHalted until +1m0s"},
+		{"one that stays unready has failed it", in(1), waves, rollouts.Limits{}, slices.Concat(old(9), unready(updated(1, time.Minute))),
+			"Halted 1/3, 0 begin, RolloutHalted, failed"},
 		{"an autoscaler removes the watched machine: another is replaced", in(1), waves, rollouts.Limits{}, old(9), "Replacing 1/3, 0 begin"},
 		{"growth adds to the waves, and does not skip a soak", in(1), rollouts.Plan{Targets: []int{1, 5, 10}, Soak: soaks}, rollouts.Limits{},
 			slices.Concat(old(9), updated(11, time.Minute)), "Soaking 1/3, 0 begin, Soaking until +29m0s"},
@@ -92,7 +94,7 @@ func TestAllow(t *testing.T) {
 			"Waiting 1/3, 0 begin, AwaitingApproval"},
 		{"it does not stop a wave that has begun", in(1), waves, rollouts.Limits{BeforeWave: gate}, old(10), "Replacing 1/3, 1 begin"},
 		{"a gate fails during the soak", in(1), waves, rollouts.Limits{DuringSoak: gate}, slices.Concat(old(9), updated(1, time.Hour)),
-			"Halted 1/3, 0 begin, AwaitingApproval"},
+			"Halted 1/3, 0 begin, AwaitingApproval, failed"},
 		{"a user promotes the wave", in(1), waves, rollouts.Limits{DuringSoak: gate, BeforeWave: gate, Promoted: "b/1"},
 			slices.Concat(old(9), updated(1, 0)), "Replacing 2/3, 4 begin"},
 		{"an approval of another rollout does not count", rollouts.Record{}, waves,
@@ -128,6 +130,9 @@ func TestAllow(t *testing.T) {
 		}
 		if a.Held != (rollouts.Cause{}) {
 			got += ", " + a.Held.Reason
+		}
+		if a.Failed {
+			got += ", failed"
 		}
 		if !a.Until.IsZero() {
 			got += " until +" + a.Until.Sub(now).String()

@@ -80,6 +80,7 @@ var rules = []rule{
 	{path: "kube/machinepool/*", why: "tests only"},
 	{path: "kube/infrapool/preview", only: kubed("pool/..."), never: server, why: "what a plan sees of any pool"},
 	{path: "kube/infrapool/stored", only: kubed("pool/..."), never: server, why: "values on an object"},
+	{path: "kube/infrapool/revision", only: kubed("api/common"), never: server, why: "templates of any pool, and where they are kept"},
 	{path: "kube/infrapool/settings", only: kubed("kube/infrapool/stored", "engine/report", "pool/..."), never: server,
 		why: "annotations in, values out"},
 	{path: "kube/infrapool/status", only: kubed("kube/infrapool/settings", "api/common", "cloud", "engine/...", "pool/..."), never: server,
@@ -232,7 +233,7 @@ var shared = []string{"kube/access", "kube/control", "kube/definitions", "kube/d
 // parts are the packages of the reconciler of infrastructure kinds, which know no kind.
 var parts = []string{
 	"kube/infrapool/bootstrap", "kube/infrapool/identity", "kube/infrapool/ownership",
-	"kube/infrapool/preview", "kube/infrapool/settings",
+	"kube/infrapool/preview", "kube/infrapool/revision", "kube/infrapool/settings",
 	"kube/infrapool/status",
 	"kube/infrapool/stored", "kube/infrapool/watch", "kube/infrapool/workload",
 }

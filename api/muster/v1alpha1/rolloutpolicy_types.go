@@ -51,8 +51,10 @@ type RolloutPolicySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Gates []RolloutGate `json:"gates,omitempty"`
 
-	// OnFailure is the reaction to a failed rollout: a gate that failed, or a machine of a soaking wave that became unready. Halt, the only
-	// one and the default, begins nothing more and leaves the machines as they are.
+	// OnFailure is the reaction to a failed rollout: a gate that failed in a soak, a new machine that became unready for a minute while it was
+	// watched, or that never joined. Halt, the default, begins nothing more and leaves the machines as they are. Rollback has the pool return
+	// once to the last template whose rollout ended, within the same windows and budgets; where that is impossible, it halts. Of several
+	// policies, Halt wins where it is set.
 	// +optional
 	OnFailure RolloutFailureAction `json:"onFailure,omitempty"`
 
@@ -74,13 +76,15 @@ type RolloutPolicySpec struct {
 
 // RolloutFailureAction is a reaction to a failed rollout.
 //
-// +kubebuilder:validation:Enum=Halt
+// +kubebuilder:validation:Enum=Halt;Rollback
 type RolloutFailureAction string
 
 // The reactions to a failed rollout.
 const (
 	// FailureHalt begins nothing more.
 	FailureHalt RolloutFailureAction = "Halt"
+	// FailureRollback returns to the last template whose rollout ended.
+	FailureRollback RolloutFailureAction = "Rollback"
 )
 
 // RolloutPolicySelector selects pools by labels. A pool must match all selectors that are set.

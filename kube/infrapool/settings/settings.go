@@ -23,13 +23,19 @@ import (
 // The annotations that control rollouts. The first two are read on the infrastructure object and on its MachinePool, the others on the
 // infrastructure object alone.
 const (
-	// RolloutAnnotation pauses or hurries the replacement of instances until it is removed: RolloutPaused or RolloutNow.
+	// RolloutAnnotation controls the replacement of instances until it is removed: RolloutPaused, RolloutNow or RolloutAborted.
 	RolloutAnnotation = "muster.dev/rollout"
 	// RolloutPaused is the value of RolloutAnnotation that pauses replacements.
 	RolloutPaused = "paused"
 	// RolloutNow is the value of RolloutAnnotation that has replacements begin outside of windows and in exclusions. Budgets, gates and
 	// PodDisruptionBudgets hold.
 	RolloutNow = "now"
+	// RolloutAborted is the value of RolloutAnnotation that has rollouts end before they have: the pool returns to the last template whose
+	// rollout ended, and stays there until the annotation is removed or the template changes.
+	RolloutAborted = "aborted"
+	// RetryAnnotation has a rollout that was rolled back begin again, by its ID (status.rollback.rollout). If it fails again, it halts. It is
+	// read on the infrastructure object and on its MachinePool.
+	RetryAnnotation = "muster.dev/retry"
 	// PromoteAnnotation skips the rest of a soak: <rollout ID>/<wave>, or <rollout ID>/full for all that is left of the rollout. It is read on
 	// the infrastructure object and on its MachinePool.
 	PromoteAnnotation = "muster.dev/promote"
@@ -77,6 +83,9 @@ type Settings struct {
 	// RolloutNow is true if replacements begin outside of windows, RolloutNowBy the client that requested it, as the API server recorded it.
 	RolloutNow   bool
 	RolloutNowBy string
+	// RolloutAborted is true if rollouts are aborted. Retried is the value of RetryAnnotation.
+	RolloutAborted bool
+	Retried        string
 	// Promoted is the value of PromoteAnnotation.
 	Promoted string
 	// Restarts are the requested restarts; there may be one on each object.
@@ -159,11 +168,16 @@ func (s *Settings) read(a annotated) {
 	switch value, ok := annotations[RolloutAnnotation]; {
 	case ok && value == RolloutNow:
 		s.RolloutNow, s.RolloutNowBy = true, setBy(a.object, RolloutAnnotation)
+	case ok && value == RolloutAborted:
+		s.RolloutAborted = true
 	case ok:
 		s.pause(a, value)
 	}
 	if value, ok := annotations[PromoteAnnotation]; ok {
 		s.promote(a, value)
+	}
+	if value, ok := annotations[RetryAnnotation]; ok {
+		s.retry(a, value)
 	}
 	reason, ok := annotations[RestartAnnotation]
 	if !ok {
@@ -181,11 +195,23 @@ func (s *Settings) pause(a annotated, value string) {
 		RolloutAnnotation, RolloutPaused)}
 	if value != RolloutPaused {
 		cause = pool.Cause{Reason: ReasonInvalid, Message: "no machine is replaced: " +
-			s.refuse(a, RolloutAnnotation, value, RolloutPaused+" or "+RolloutNow)}
+			s.refuse(a, RolloutAnnotation, value, RolloutPaused+", "+RolloutNow+" or "+RolloutAborted)}
 	}
 	if s.RolloutPaused == nil {
 		s.RolloutPaused = &cause
 	}
+}
+
+// rolloutID is the form of RetryAnnotation.
+var rolloutID = regexp.MustCompile(`^[a-z0-9]{1,64}$`)
+
+// retry reads the request to try a rollout again.
+func (s *Settings) retry(a annotated, value string) {
+	if !rolloutID.MatchString(value) {
+		s.refuse(a, RetryAnnotation, value, "status.rollback.rollout")
+		return
+	}
+	s.Retried = value
 }
 
 // promotion is the form of PromoteAnnotation.

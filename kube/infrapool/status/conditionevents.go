@@ -17,6 +17,7 @@ import (
 var notable = map[string]map[string]bool{
 	report.UpToDate: {
 		"RolloutHalted": true, "ProviderRolloutFailed": true, "ProviderRolloutReverting": true, "StrategyInvalid": true,
+		ReasonRolledBack: true, ReasonRollbackImpossible: true,
 		settings.ReasonInvalid:   true,
 		"ProviderRolloutRunning": false, "ProviderRolloutBaking": false, "ProviderRolloutCancelling": false, settings.ReasonPaused: false,
 		pool.NoEffect: true,
@@ -46,7 +47,7 @@ const (
 // starting are the reasons of UpToDate with which a rollout starts, waiting those that it may have had before.
 var (
 	starting = []string{"TemplateChanged", settings.ReasonRestart}
-	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused, pool.ControlPlaneUpgradePending}
+	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused, ReasonRolledBack, pool.ControlPlaneUpgradePending}
 )
 
 // conditionEvents returns the events of conditions whose reason has changed.

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,8 +29,8 @@ func Progress(s *common.Status) rollouts.Record {
 		Ended: r.State == stateEnded}
 }
 
-// SetRollout records how far the rollout of a plan is. opens is when a window that is closed opens.
-func SetRollout(s *common.Status, p pool.Plan, opens time.Time, set settings.Settings) {
+// SetRollout records how far the rollout of a plan is, which an observation led to within limits.
+func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limits, set settings.Settings) {
 	v := p.Progress
 	if v.Record.ID == "" {
 		s.Rollout = nil
@@ -37,8 +38,15 @@ func SetRollout(s *common.Status, p pool.Plan, opens time.Time, set settings.Set
 	}
 	out := &common.RolloutStatus{ID: v.Record.ID, State: string(v.State), Wave: int32(v.Record.Wave), Of: int32(v.Of),
 		Entered: v.Record.Entered, StartedAt: moment(v.Record.StartedAt)}
-	if last := s.Rollout; out.Of == 0 && last != nil && last.ID == out.ID {
-		out.Of = last.Of
+	describe(out, v, o)
+	if last := s.Rollout; last != nil && last.ID == out.ID {
+		out.Of, out.From, out.To = cmp.Or(out.Of, last.Of), cmp.Or(out.From, last.From), cmp.Or(out.To, last.To)
+		if len(out.Reasons) == 0 {
+			out.Reasons = last.Reasons
+		}
+	}
+	if !v.Record.Ended {
+		out.Gates = gatesOf(l, v.Record.ID)
 	}
 	switch {
 	case v.Record.Ended:
@@ -51,9 +59,36 @@ func SetRollout(s *common.Status, p pool.Plan, opens time.Time, set settings.Set
 	}
 	if p.Rollout.State == pool.RolloutWaiting || p.Rollout.State == pool.RolloutHalted || p.Rollout.State == pool.RolloutPaused {
 		out.Reason, out.Message = p.Rollout.Cause.Reason, p.Rollout.Cause.Message
-		out.OpensAt = moment(opens)
+		out.OpensAt = moment(l.OpensAt)
 	}
 	s.Rollout = out
+}
+
+// describe adds from which template to which one a rollout goes, and why.
+func describe(out *common.RolloutStatus, v rollouts.Verdict, o pool.Observed) {
+	if i := slices.IndexFunc(o.Instances, func(i pool.Instance) bool {
+		return i.Template.Content != "" && !i.Template.Same(o.Wanted)
+	}); i >= 0 {
+		out.From = o.Instances[i].Template.Ref
+	}
+	if i := slices.IndexFunc(o.Versions, func(t pool.Template) bool { return t.Same(o.Wanted) }); i >= 0 {
+		out.To = o.Versions[i].Ref
+	}
+	for _, why := range v.Reasons {
+		out.Reasons = append(out.Reasons, string(why))
+	}
+}
+
+// gatesMost is the number of gates that are listed.
+const gatesMost = 64
+
+// gatesOf returns the state of the gates of a rollout.
+func gatesOf(l rollouts.Limits, id string) []common.GateStatus {
+	var list []common.GateStatus
+	for _, g := range l.GatesOf(id) {
+		list = append(list, common.GateStatus{Name: g.Name, Policy: g.Policy, State: g.State, Message: g.Message})
+	}
+	return list[:min(len(list), gatesMost)]
 }
 
 // moment returns a time as statuses have it: in whole seconds, or nil.

@@ -100,12 +100,16 @@ func (l *Limiter) gates(p Pool, e policy.Effective, out *rollouts.Limits) {
 			continue
 		}
 		waits, _ := gates.Limits([]gates.Known{k})
-		out.Approvals = append(out.Approvals, rollouts.Approval{Cause: waits, For: approved(g.Name, p.annotations())})
+		out.Approvals = append(out.Approvals, rollouts.Approval{Gate: rollouts.Gate{Policy: k.Policy, Name: g.Name, State: waits.Reason}, Cause: waits,
+			For: approved(g.Name, p.annotations())})
 	}
 	for k, state := range l.Gates.Need(p.key(), asked) {
 		known[k].State = state
 	}
 	out.BeforeWave, out.DuringSoak = gates.Limits(known)
+	for _, k := range known {
+		out.Gates = append(out.Gates, rollouts.Gate{Policy: k.Policy, Name: k.Gate.Name, State: string(k.State.Phase), Message: k.State.Message})
+	}
 }
 
 // approved returns the rollouts for which users have approved a gate.

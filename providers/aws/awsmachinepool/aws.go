@@ -43,17 +43,18 @@ var _ infrapool.Adapter[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource] = Adapt
 // Kind is AWSMachinePool.
 func (Adapter) Kind() infrapool.Kind[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource] {
 	return infrapool.Kind[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource]{
-		Group:         awsv1.GroupVersion.Group,
-		Name:          awsv1.AWSMachinePoolKind,
-		Finalizer:     awsv1.MachinePoolFinalizer,
-		New:           func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
-		NewList:       func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
-		Aliases:       map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
-		BootstrapMode: bootstrapMode,
-		Identify:      identify,
-		Machines:      machineKind(),
-		MachineKind:   func(o *awsv1.AWSMachinePool) *string { return &o.Status.InfrastructureMachineKind },
-		Health:        health,
+		Group:          awsv1.GroupVersion.Group,
+		Name:           awsv1.AWSMachinePoolKind,
+		Finalizer:      awsv1.MachinePoolFinalizer,
+		TemplateFields: []string{"awsLaunchTemplate", "mixedInstancesPolicy", "ignition"},
+		New:            func() *awsv1.AWSMachinePool { return &awsv1.AWSMachinePool{} },
+		NewList:        func() client.ObjectList { return &awsv1.AWSMachinePoolList{} },
+		Aliases:        map[string]string{report.GroupReady: asgReady, report.TemplateReady: launchTemplateReady},
+		BootstrapMode:  bootstrapMode,
+		Identify:       identify,
+		Machines:       machineKind(),
+		MachineKind:    func(o *awsv1.AWSMachinePool) *string { return &o.Status.InfrastructureMachineKind },
+		Health:         health,
 	}
 }
 

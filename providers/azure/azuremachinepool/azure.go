@@ -43,16 +43,17 @@ var _ infrapool.Adapter[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] =
 // Kind is AzureMachinePool.
 func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource] {
 	return infrapool.Kind[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource]{
-		Group:       azurev1.GroupVersion.Group,
-		Name:        azurev1.AzureMachinePoolKind,
-		Finalizer:   azurev1.MachinePoolFinalizer,
-		New:         func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
-		NewList:     func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
-		Aliases:     map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
-		Identify:    identify,
-		Machines:    machineKind(),
-		MachineKind: func(o *azurev1.AzureMachinePool) *string { return &o.Status.InfrastructureMachineKind },
-		Conditions:  conditions,
+		Group:          azurev1.GroupVersion.Group,
+		Name:           azurev1.AzureMachinePoolKind,
+		Finalizer:      azurev1.MachinePoolFinalizer,
+		TemplateFields: []string{"template", "identity", "userAssignedIdentities"},
+		New:            func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
+		NewList:        func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
+		Aliases:        map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
+		Identify:       identify,
+		Machines:       machineKind(),
+		MachineKind:    func(o *azurev1.AzureMachinePool) *string { return &o.Status.InfrastructureMachineKind },
+		Conditions:     conditions,
 	}
 }
 

@@ -38,9 +38,13 @@ func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPMachinePool, *gcpv1.MachinePoolSo
 		Group:     gcpv1.GroupVersion.Group,
 		Name:      gcpv1.GCPMachinePoolKind,
 		Finalizer: gcpv1.MachinePoolFinalizer,
-		New:       func() *gcpv1.GCPMachinePool { return &gcpv1.GCPMachinePool{} },
-		NewList:   func() client.ObjectList { return &gcpv1.GCPMachinePoolList{} },
-		Aliases:   map[string]string{report.GroupReady: groupReady, report.TemplateReady: templateReady},
+		TemplateFields: []string{"additionalDisks", "additionalLabels", "additionalMetadata", "additionalNetworkTags",
+			"aliasIPRanges", "confidentialCompute", "guestAccelerators", "image", "imageFamily", "instanceType", "ipForwarding",
+			"onHostMaintenance", "preemptible", "provisioningModel", "publicIP", "resourceManagerTags", "rootDeviceSize",
+			"rootDeviceType", "rootDiskEncryptionKey", "serviceAccounts", "shieldedInstanceConfig", "subnet"},
+		New:     func() *gcpv1.GCPMachinePool { return &gcpv1.GCPMachinePool{} },
+		NewList: func() client.ObjectList { return &gcpv1.GCPMachinePoolList{} },
+		Aliases: map[string]string{report.GroupReady: groupReady, report.TemplateReady: templateReady},
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *gcpv1.MachinePoolSource) (map[string]string,
 			error) {
 			return gcpidentity.Identify(ctx, by, from, &spec.Cluster)

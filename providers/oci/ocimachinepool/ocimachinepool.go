@@ -36,12 +36,13 @@ var _ infrapool.Adapter[*ociv1.OCIMachinePool, *ociv1.MachinePoolSource] = Adapt
 // Kind is OCIMachinePool.
 func (Adapter) Kind() infrapool.Kind[*ociv1.OCIMachinePool, *ociv1.MachinePoolSource] {
 	return infrapool.Kind[*ociv1.OCIMachinePool, *ociv1.MachinePoolSource]{
-		Group:     ociv1.GroupVersion.Group,
-		Name:      ociv1.OCIMachinePoolKind,
-		Finalizer: ociv1.MachinePoolFinalizer,
-		New:       func() *ociv1.OCIMachinePool { return &ociv1.OCIMachinePool{} },
-		NewList:   func() client.ObjectList { return &ociv1.OCIMachinePoolList{} },
-		Aliases:   map[string]string{report.GroupReady: instancePoolReady, report.TemplateReady: launchTemplateReady},
+		Group:          ociv1.GroupVersion.Group,
+		Name:           ociv1.OCIMachinePoolKind,
+		Finalizer:      ociv1.MachinePoolFinalizer,
+		TemplateFields: []string{"instanceConfiguration"},
+		New:            func() *ociv1.OCIMachinePool { return &ociv1.OCIMachinePool{} },
+		NewList:        func() client.ObjectList { return &ociv1.OCIMachinePoolList{} },
+		Aliases:        map[string]string{report.GroupReady: instancePoolReady, report.TemplateReady: launchTemplateReady},
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials,
 			spec *ociv1.MachinePoolSource) (map[string]string, error) {
 			return ociidentity.Identify(ctx, by, from, &spec.Cluster)
