@@ -47,6 +47,12 @@ type RolloutStatus struct {
 	// +optional
 	Entered bool `json:"entered,omitempty"`
 
+	// Left is the number of instances that are still to be replaced, those that are held included. It is absent while nothing is known of
+	// instances.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Left *int32 `json:"left,omitempty"`
+
 	// StartedAt is when the rollout was first seen.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`

@@ -215,6 +215,11 @@ func (in *RolloutStatus) DeepCopyInto(out *RolloutStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Left != nil {
+		in, out := &in.Left, &out.Left
+		*out = new(int32)
+		**out = **in
+	}
 	if in.StartedAt != nil {
 		in, out := &in.StartedAt, &out.StartedAt
 		*out = (*in).DeepCopy()

@@ -37,7 +37,7 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 		return
 	}
 	out := &common.RolloutStatus{ID: v.Record.ID, State: string(v.State), Wave: int32(v.Record.Wave), Of: int32(v.Of),
-		Entered: v.Record.Entered, StartedAt: moment(v.Record.StartedAt)}
+		Entered: v.Record.Entered, Left: ptr.To(int32(p.Rollout.Left)), StartedAt: moment(v.Record.StartedAt)}
 	describe(out, v, o)
 	if last := s.Rollout; last != nil && last.ID == out.ID {
 		out.Of, out.From, out.To = cmp.Or(out.Of, last.Of), cmp.Or(out.From, last.From), cmp.Or(out.To, last.To)
@@ -51,6 +51,8 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 	switch {
 	case v.Record.Ended:
 		out.State = stateEnded
+	case p.Rollout.State == pool.RolloutHalted:
+		out.State = string(rollouts.Halted)
 	case v.State == rollouts.Soaking:
 		out.SoakUntil = moment(v.Until)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/pool"
@@ -23,14 +25,20 @@ func TestRolloutSurvivesARestart(t *testing.T) {
 		record rollouts.Record
 	}{
 		{"a soak", pool.Plan{Progress: rollouts.Verdict{Record: rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started},
-			State: rollouts.Soaking, Of: 3, Until: started.Add(time.Hour)}, Rollout: pool.Rollout{State: pool.RolloutWaiting,
+			State: rollouts.Soaking, Of: 3, Until: started.Add(time.Hour)}, Rollout: pool.Rollout{State: pool.RolloutWaiting, Left: 9,
 			Cause: pool.Cause{Reason: "Soaking", Message: "x"}}}, settings.Settings{},
-			common.RolloutStatus{ID: "a", State: "Soaking", Wave: 1, Of: 3, Entered: true, StartedAt: moment(started),
+			common.RolloutStatus{ID: "a", State: "Soaking", Wave: 1, Of: 3, Entered: true, Left: ptr.To(int32(9)), StartedAt: moment(started),
 				SoakUntil: moment(started.Add(time.Hour)), Reason: "Soaking", Message: "x"},
+			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started}},
+		{"a machine that did not join", pool.Plan{Progress: rollouts.Verdict{Record: rollouts.Record{ID: "a", Wave: 1, Entered: true,
+			StartedAt: started}, State: rollouts.Replacing, Of: 1}, Rollout: pool.Rollout{State: pool.RolloutHalted, Left: 2,
+			Cause: pool.Cause{Reason: "RolloutHalted", Message: "x"}}}, settings.Settings{},
+			common.RolloutStatus{ID: "a", State: "Halted", Wave: 1, Of: 1, Entered: true, Left: ptr.To(int32(2)), StartedAt: moment(started),
+				Reason: "RolloutHalted", Message: "x"},
 			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started}},
 		{"an end", pool.Plan{Progress: rollouts.Verdict{Record: rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started, Ended: true},
 			Of: 1}}, settings.Settings{RolloutNow: true},
-			common.RolloutStatus{ID: "a", State: "Ended", Wave: 1, Of: 1, Entered: true, StartedAt: moment(started)},
+			common.RolloutStatus{ID: "a", State: "Ended", Wave: 1, Of: 1, Entered: true, Left: ptr.To(int32(0)), StartedAt: moment(started)},
 			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started, Ended: true}},
 	} {
 		s := &common.Status{}
