@@ -57,6 +57,13 @@ var completeArguments = map[string]cobra.CompletionFunc{
 	"plan":  completeObject(isPool),
 	"adopt": completeObject(isPool),
 	"tree":  completeObject(func(r view.Resource) bool { return isPool(r) || r.Kind == "Cluster" }),
+
+	"approve": completeObject(isPool),
+	"pause":   completeObject(isPool),
+	"promote": completeObject(isPool),
+	"restart": completeObject(isPool),
+	"resume":  completeObject(isPool),
+	"status":  completeObject(isPool),
 }
 
 // anyFile completes the names of files, and anyFolder those of directories.
@@ -75,6 +82,7 @@ var completeFlags = map[string]cobra.CompletionFunc{
 	"namespace":          completeNamespace,
 	"identity-namespace": completeNamespace,
 	"context":            completeWords(contexts),
+	"cluster":            completeWords(clusterNames),
 	"dir":                anyFolder,
 	"file":               anyFile,
 	"kubeconfig":         anyFile,
@@ -209,6 +217,11 @@ func namesOf(cmd *cobra.Command, kind string, of func(view.Resource) bool) []str
 		}
 	}
 	return nil
+}
+
+// clusterNames returns the names of the Clusters in the namespace of the command.
+func clusterNames(cmd *cobra.Command) []string {
+	return namesOf(cmd, "cluster", func(r view.Resource) bool { return r.Kind == "Cluster" })
 }
 
 // completeNamespace offers the namespaces of the management cluster.

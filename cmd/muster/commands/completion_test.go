@@ -92,6 +92,8 @@ func TestCompletion(t *testing.T) {
 		{"nothing follows KIND/NAME", "plan mp/web ", ":4"},
 		{"the namespace of the flag", "plan -n team-b mp/", "mp/other :4"},
 		{"a kind that the server does not serve", "plan gcpmachinepool/", ":4"},
+		{"pools of a rollout", "rollout status machinepool/w", "machinepool/web machinepool/workers :4"},
+		{"clusters of a Node", "rollout hold --cluster ", "prod :4"},
 		{"namespaces", "plan --namespace t", "team-a :4"},
 		{"contexts", "tree --context ", "a b :4"},
 		{"formats", "tree -o ", "text json :4"},

@@ -52,10 +52,7 @@ type found struct {
 // find reads the kubeconfig. In a world, the clouds' SDKs of this process are pointed at the simulated clouds.
 func (m *management) find() (found, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = m.kubeconfig
-	if m.world != "" {
-		rules.ExplicitPath = world.Dir(m.world).Kubeconfig()
-	}
+	rules.ExplicitPath = m.file()
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: m.kubeContext})
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -71,6 +68,14 @@ func (m *management) find() (found, error) {
 	f.world, err = reachSimulated(rules)
 	f.simulated = f.world != ""
 	return f, err
+}
+
+// file returns the kubeconfig that the flags name; empty for that of the environment.
+func (m *management) file() string {
+	if m.world != "" {
+		return world.Dir(m.world).Kubeconfig()
+	}
+	return m.kubeconfig
 }
 
 // notFound words why there is no configuration of a management cluster.

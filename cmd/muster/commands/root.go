@@ -74,7 +74,7 @@ needs no other installation and no cloud account. "muster kubectl" is kubectl.`,
 		SilenceErrors: true,
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "Print the output of \"muster version\".")
-	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(),
-		versionCommand())
+	cmd.AddCommand(upCommand(), planCommand(), rolloutCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(),
+		simCommand(), versionCommand())
 	return cmd
 }

@@ -34,6 +34,7 @@ func TestUnknownCommandsFail(t *testing.T) {
 	}{
 		{reason: "a misspelt command", args: []string{"bogus"}, want: `unknown command "bogus" for "muster"`},
 		{reason: "a misspelt subcommand", args: []string{"generate", "foo"}, want: `unknown command "foo" for "muster generate"`},
+		{reason: "a misspelt subcommand of rollouts", args: []string{"rollout", "puase"}, want: `unknown command "puase" for "muster rollout"`},
 		{reason: "no command prints help", args: nil},
 		{reason: "no subcommand prints help", args: []string{"generate"}},
 	} {
@@ -105,11 +106,9 @@ func TestManagementIsNotFound(t *testing.T) {
 		{"a file that is not there", "", "--kubeconfig: " + none + " does not exist", []string{"--kubeconfig", none}},
 		{"a variable that names nothing", none, "KUBECONFIG: " + none + " does not exist, or names no cluster", nil},
 	} {
-		for _, command := range []string{"tree", "doctor", "plan", "adopt"} {
-			args := append([]string{command}, tc.args...)
-			if command == "plan" || command == "adopt" {
-				args = append(args, "machinepool/x")
-			}
+		for _, command := range []string{"tree", "doctor", "plan machinepool/x", "adopt machinepool/x", "rollout pause machinepool/x",
+			"rollout status machinepool/x", "rollout hold x"} {
+			args := append(strings.Fields(command), tc.args...)
 			cmd := exec.Command(os.Args[0], args...)
 			cmd.Env = append(os.Environ(), asMuster+"=1", "KUBECONFIG="+tc.variable)
 			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tc.want) {
