@@ -162,7 +162,7 @@ func TestNoRollback(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}, reason: "RollbackImpossible", words: "does not exist any more"},
-		"a revision with other content": {why: "whoever may write revisions would choose what runs", action: musterv1.FailureRollback,
+		"a revision with other content": {why: "a user who may write revisions would choose what runs", action: musterv1.FailureRollback,
 			before: func(w *world) {
 				r := &appsv1.ControllerRevision{}
 				if err := w.management.Get(w.t.Context(), client.ObjectKey{Namespace: "default", Name: w.get().Status.Revision.Name}, r); err != nil {

@@ -155,7 +155,7 @@ func (s Store) create(ctx context.Context, o client.Object, t Template, is commo
 	r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: is.Name,
 		Labels: map[string]string{OwnerLabel: string(o.GetUID())}, Annotations: map[string]string{TemplateAnnotation: is.Template}},
 		Data: runtime.RawExtension{Raw: text}, Revision: is.Number}
-	if err := controllerutil.SetOwnerReference(o, r, s.Client.Scheme()); err != nil {
+	if err := controllerutil.SetControllerReference(o, r, s.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(false)); err != nil {
 		return fmt.Errorf("own ControllerRevision %s: %w", is.Name, err)
 	}
 	if err := s.Client.Create(ctx, r); err != nil && !apierrors.IsAlreadyExists(err) {
