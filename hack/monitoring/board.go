@@ -54,6 +54,7 @@ var sections = []section{
 	{"Rollouts", []panel{
 		graph("Machines left to replace", "short", query{`muster_pool_rollout_left_instances{` + picked + `} > 0`, ofPool}),
 		graph("Rollouts by state", "short", query{`sum by (state) (muster_pool_rollout_state{state!="None",` + picked + `})`, "{{state}}"}),
+		graph("Pools on a former template", "short", query{`muster_pool_rolled_back{` + picked + `} > 0`, ofPool}),
 		graph("Longest drain under way", "s", query{`time() - muster_pool_oldest_drain_start_timestamp_seconds{` + picked + `}`, ofPool}),
 		graph("Drains an hour by outcome", "short", query{
 			`sum by (outcome) (increase(muster_drain_duration_seconds_count{kind=~"$kind"}[1h]))`, "{{outcome}}"}),

@@ -240,7 +240,7 @@ func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) cont
 func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) control.Result {
 	s, out, traits := p.scope, p.outcome, r.engine.Traits()
 	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until,
-		Now: p.facts.input.Now})
+		RolledBack: p.rollback != nil && p.rollback.To != nil, Now: p.facts.input.Now})
 	rep := report.Build(p.desired(), out, traits)
 	reportConflicts(p.machines.conflicts(), &rep)
 	status.ReportRollback(p.rollback, &rep)

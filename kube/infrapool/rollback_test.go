@@ -117,6 +117,11 @@ func TestRollback(t *testing.T) {
 	if w.passes(3); len(w.writes) > 0 {
 		t.Errorf("want no write while nothing changes, got %q", w.writes)
 	}
+	registry := measure(w)
+	if w.pass(); samples(t, registry)["muster_pool_rolled_back"] != 1 {
+		t.Errorf("want the return measured, got %v", samples(t, registry))
+	}
+	w.restart()
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.RetryAnnotation] = failed })
 	w.roll(12)
 	w.fail()

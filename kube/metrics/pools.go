@@ -24,6 +24,8 @@ type Pass struct {
 	// TokensEnd is when the first of the bootstrap tokens expires that machines may be launched with; zero if none does, or if that is
 	// unknown.
 	TokensEnd time.Time
+	// RolledBack is true if the pool launches machines from a former template.
+	RolledBack bool
 	// Now is the time of the pass.
 	Now time.Time
 }
@@ -73,6 +75,7 @@ type sample struct {
 	states             map[string]int
 	desired, available int
 	rollout            pool.Rollout
+	rolledBack         bool
 	draining           time.Time
 	tokensEnd          time.Time
 }
@@ -182,7 +185,7 @@ func ending(k pool.StepKind, node *pool.Node) string {
 }
 
 func sampleOf(pass Pass) sample {
-	s := sample{cluster: pass.Cluster, observed: pass.Outcome.Seen, tokensEnd: pass.TokensEnd}
+	s := sample{cluster: pass.Cluster, observed: pass.Outcome.Seen, tokensEnd: pass.TokensEnd, rolledBack: pass.RolledBack}
 	if !s.observed {
 		return s
 	}
