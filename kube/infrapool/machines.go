@@ -148,12 +148,12 @@ func blocksDeletion(kind machines.Kind) *bool {
 	return &kind.HoldsPool
 }
 
-// throughMachines returns the nodes of a pool whose machines are drained by their own controller.
+// throughMachines returns the nodes of a pool whose machines are drained by their own controller, or kept by users.
 func throughMachines(m *poolMachines, nodes engine.Nodes) engine.Nodes {
-	if m == nil || len(m.evaluated.Guards) == 0 {
+	if m == nil || len(m.evaluated.Guards)+len(m.evaluated.Holds) == 0 {
 		return nodes
 	}
-	return machines.Nodes{Nodes: nodes, Doer: m.doer, Known: m.index, Guards: m.evaluated.Guards}
+	return machines.Nodes{Nodes: nodes, Doer: m.doer, Known: m.index, Guards: m.evaluated.Guards, Holds: m.evaluated.Holds}
 }
 
 // syncMachines updates the machines of the pool to what was observed, and returns the outcome with it: the pool is gone only when they are.

@@ -144,6 +144,8 @@ type Consequences struct {
 	DeletionRequested map[string]pool.Cause
 	// Guards have to let instances go first.
 	Guards map[string]pool.Guard
+	// Holds are until when users keep instances from being replaced; zero is without an end.
+	Holds map[string]time.Time
 	// UIDs are those of the instances in DeletionRequested and Guards, as far as they are known.
 	UIDs map[string]string
 }
@@ -160,6 +162,7 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Consequences
 		if i.marked() {
 			out.Marked[i.Key] = true
 		}
+		out.hold(i)
 		if i.goes() && i.UID != "" {
 			out.UIDs[i.Key] = i.UID
 		}

@@ -1,12 +1,14 @@
 package machines
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -48,4 +50,46 @@ func (k Index) held(out Consequences, guarded bool, now time.Time) {
 			out.Guards[key] = pool.Guard{Requested: true, WaitReasons: m.waits(now)}
 		}
 	}
+}
+
+// hold notes that a user keeps the instance of an infrastructure machine, by an annotation of its Machine.
+func (c *Consequences) hold(i Infra) {
+	if i.Machine == nil {
+		return
+	}
+	held, until := nodes.Held(i.Machine.Object)
+	if !held {
+		return
+	}
+	if c.Holds == nil {
+		c.Holds = map[string]time.Time{}
+	}
+	c.Holds[i.Key] = until
+}
+
+// Find returns the nodes, of which those of Machines that users keep are held as well.
+func (n Nodes) Find(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+	found, err := n.Nodes.Find(ctx, keys)
+	return n.held(found), err
+}
+
+// FindUncached does the same as Find, with the nodes read from the API server.
+func (n Nodes) FindUncached(ctx context.Context, keys []string) (map[string]pool.Node, error) {
+	found, err := n.Nodes.FindUncached(ctx, keys)
+	return n.held(found), err
+}
+
+// held adds the holds of Machines to nodes. Of two holds the longer one counts.
+func (n Nodes) held(found map[string]pool.Node) map[string]pool.Node {
+	for key, until := range n.Holds {
+		node, ok := found[key]
+		switch {
+		case !ok:
+			continue
+		case !node.Held, !node.HeldUntil.IsZero() && (until.IsZero() || until.After(node.HeldUntil)):
+			node.Held, node.HeldUntil = true, until
+		}
+		found[key] = node
+	}
+	return found
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,8 @@ type Nodes struct {
 	Known Index
 	// Guards are the controllers that release instances, by provider key, as the decision knew them.
 	Guards map[string]pool.Guard
+	// Holds are until when users keep the Machines of instances from being replaced; zero is without an end.
+	Holds map[string]time.Time
 }
 
 // Start starts a step. The drain of an instance that has a Machine is the deletion of the Machine.

@@ -105,13 +105,13 @@ func Marked(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == toBeDeletedTaint })
 }
 
-// HoldAnnotation on a Node keeps its machine from being replaced while it serves: empty without an end, else until a time (RFC 3339). A
-// value that is neither counts as one without an end.
+// HoldAnnotation on a Node, or on its Machine, keeps the machine from being replaced while it serves: empty without an end, else until a
+// time (RFC 3339). A value that is neither counts as one without an end.
 const HoldAnnotation = "muster.dev/hold"
 
-// Held reports whether a user keeps the machine of a Node, and until when; zero is without an end.
-func Held(node *corev1.Node) (held bool, until time.Time) {
-	value, held := node.Annotations[HoldAnnotation]
+// Held reports whether a user keeps the machine of a Node or of a Machine, and until when; zero is without an end.
+func Held(o client.Object) (held bool, until time.Time) {
+	value, held := o.GetAnnotations()[HoldAnnotation]
 	until, _ = time.Parse(time.RFC3339, value)
 	return held, until
 }
