@@ -16,8 +16,17 @@ const (
 	// stuckAfter is the time without Ready after which a pool is a problem. Machines boot, join and drain in minutes.
 	stuckAfter = 10 * time.Minute
 
-	readyCondition, groupCondition = "Ready", "GroupReady"
+	// heldLong is the time after which a rollout that waits for users alone is worth a warning: a hold without an end is easily forgotten.
+	heldLong = 7 * 24 * time.Hour
+
+	readyCondition, groupCondition, upToDateCondition = "Ready", "GroupReady", "UpToDate"
 )
+
+// forgotten are the reasons of a rollout of which only machines are left that users keep, or whose pods they keep, and what they can do.
+var forgotten = map[string]string{
+	"Held":        "remove the annotation muster.dev/hold from the Nodes or their Machines, or give it an end",
+	"Quarantined": "let the pods of the Nodes go: docs/rollouts.md#replace-machines-whose-pods-cant-be-evicted",
+}
 
 // pools checks each pool: whether its group is its own, and whether it is Ready.
 func pools(f Installation) []Finding {
@@ -71,12 +80,24 @@ func (p Pool) finding(now time.Time) Finding {
 	case ready == nil:
 		f.Fact, f.Action = "has no condition Ready: no controller has looked at it", "see the findings of manager, controllers and gates"
 	case cmp.Or(p.Cause, ready).Status == metav1.ConditionTrue:
-		f.Severity = OK
+		return p.heldLong(f, now)
 	default:
 		cause := cmp.Or(p.Cause, ready)
 		f.Severity, f.Action = p.severity(*cause, now), look
 		f.Fact = fmt.Sprintf("%s is %s (%s): %s", cause.Type, cause.Status, cause.Reason, p.Message)
 	}
+	return f
+}
+
+// heldLong completes the finding of a pool that is Ready: its machines may be out of date for long, because users keep them.
+func (p Pool) heldLong(f Finding, now time.Time) Finding {
+	f.Severity = OK
+	c := meta.FindStatusCondition(p.Conditions, upToDateCondition)
+	if c == nil || c.Status != metav1.ConditionFalse || forgotten[c.Reason] == "" || now.Sub(c.LastTransitionTime.Time) < heldLong {
+		return f
+	}
+	f.Severity, f.Action = Warning, forgotten[c.Reason]
+	f.Fact = fmt.Sprintf("has not been up to date for more than 7 days (%s): %s", c.Reason, c.Message)
 	return f
 }
 
