@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/muster-project/muster/pool/words"
+	"github.com/muster-project/muster/pool/undrainable"
 )
 
 // rollout is the decision about the replacement of instances: whether it is paused, halted or waits, and which instances the cloud
@@ -197,29 +197,28 @@ func (v *rollout) removalIsLost() bool {
 }
 
 // DrainBlocked is the reason of a drain that something keeps from ending.
-const DrainBlocked = "DrainBlocked"
+const DrainBlocked = undrainable.DrainBlocked
+
+// drainOpen reports whether Muster drains a node and the drain has not ended.
+func (n *Node) drainOpen() bool { return n != nil && !n.DrainStarted.IsZero() && !n.Drained() }
 
 // draining says which drains have not ended, and what keeps them.
-func draining(list []Instance) []Cause {
-	var nodes, blocked []string
+func draining(list []Instance) (out []Cause) {
+	var open, quarantined undrainable.Open
 	for _, i := range list {
-		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.LifecycleHook != nil) {
-			nodes = append(nodes, name)
-			blocked = append(blocked, waits...)
-			continue
+		name, waits, ok := i.guarded()
+		switch {
+		case ok && (i.State != Terminating || i.LifecycleHook != nil):
+			open.Add(name, waits)
+		case i.State == Terminating && i.LifecycleHook == nil || !i.Node.drainOpen():
+		case i.Node.Quarantined:
+			quarantined.Add(i.Node.Name, i.Node.Blocked)
+		default:
+			open.Add(i.Node.Name, i.Node.Blocked)
 		}
-		if i.State == Terminating && i.LifecycleHook == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
-			continue
-		}
-		nodes = append(nodes, i.Node.Name)
-		blocked = append(blocked, i.Node.Blocked...)
 	}
-	if len(nodes) == 0 {
-		return nil
+	for _, r := range undrainable.Report(quarantined, open) {
+		out = append(out, Cause(r))
 	}
-	text := fmt.Sprintf("draining %s", words.First(nodes))
-	if len(blocked) > 0 {
-		return []Cause{{DrainBlocked, text + "; kept by " + words.First(blocked)}}
-	}
-	return []Cause{{"Draining", text}}
+	return out
 }

@@ -1,12 +1,12 @@
 package pool
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/pool/rollouts"
+	"github.com/muster-project/muster/pool/words"
 )
 
 // removalReason is the kind of reason for which an instance goes. Lower ones go first.
@@ -50,6 +50,8 @@ type member struct {
 	inRollout rollouts.Machine
 	// staleCause is why it would be replaced if it did not go for a more important reason.
 	staleCause *Cause
+	// quarantined is true if the rollout goes on with others because this one can't be drained. The selection sets it.
+	quarantined bool
 	// selected is true if its turn has come, yields if its drain is ended for one that is marked, passedOver if another one is surplus in its
 	// place because its drain is blocked. The selection sets them.
 	selected, yields, passedOver bool
@@ -129,6 +131,11 @@ func (m *member) ending() bool {
 
 // isDraining reports whether Muster has started to drain its node.
 func (m *member) isDraining() bool { return m.Node != nil && !m.Node.DrainStarted.IsZero() }
+
+// voluntary reports whether it goes because Muster replaces it in a rollout.
+func (m *member) voluntary() bool {
+	return m.reason == standby || m.byMuster && m.reason != deletionRequested && m.cause.Reason != ScaleIn
+}
 
 // isReady reports whether its node exists and is Ready.
 func (m *member) isReady() bool { return m.Node != nil && m.Node.Ready }
@@ -288,17 +295,5 @@ func (v *classification) otherTemplate(i *Instance) bool {
 
 // changedCause says in a sentence what makes an instance stale.
 func changedCause(i Instance, t Traits) Cause {
-	from := i.Template.Ref
-	switch {
-	case from == "":
-		from = "an unknown " + t.Template
-	case t.InlineTemplate:
-		// A template that is a part of its group has no name of its own, but what tells it apart.
-		from = t.Template + " " + from
-	}
-	text := fmt.Sprintf("launched from %s, which differs from what the specification asks for", from)
-	if len(i.TemplateDiff) > 0 {
-		text += " in " + strings.Join(i.TemplateDiff, ", ")
-	}
-	return Cause{templateChanged, text}
+	return Cause{templateChanged, words.Launched(i.Template.Ref, t.Template, t.InlineTemplate, i.TemplateDiff)}
 }

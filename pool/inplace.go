@@ -3,6 +3,8 @@ package pool
 import (
 	"fmt"
 	"slices"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // inPlace is the changes of instances that stay: of what they have and the group does not, and of their protection.
@@ -44,7 +46,7 @@ func (v *inPlace) updating() *Cause {
 	for _, m := range v.drifted() {
 		if m.Updating {
 			return &Cause{"Updating", fmt.Sprintf("machine %s gets %s when the cloud has ended the change that it is making", m.ID,
-				listed(m.InPlaceDrift))}
+				words.List(m.InPlaceDrift))}
 		}
 	}
 	return nil
@@ -56,9 +58,9 @@ func (v *inPlace) driftCause(fields []string) Cause {
 		return Cause{"ChangeFailed", fmt.Sprintf(
 			"no more machines get %s in place, because machine %s failed with all that the %s has: change the specification, or replace that "+
 				"machine",
-			listed(fields), failed.ID, v.in.t.Group)}
+			words.List(fields), failed.ID, v.in.t.Group)}
 	}
-	return Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(fields))}
+	return Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", words.List(fields))}
 }
 
 // failedWithAll returns an instance that failed with everything that the group has, or nil. Other instances could fail with the same, so

@@ -16,6 +16,8 @@ type inputs struct {
 	want int
 	// surge and unavailable are the numbers of the strategy for it.
 	surge, unavailable int
+	// quarantined is how many more may be missing, because they can't be drained.
+	quarantined int
 }
 
 func newInputs(d Desired, o Observed, t Traits, now time.Time) *inputs {
@@ -24,6 +26,12 @@ func newInputs(d Desired, o Observed, t Traits, now time.Time) *inputs {
 		v.want = max(0, o.Group.Size-o.Group.Surge)
 	}
 	v.surge, v.unavailable = v.limits()
+	for k := range o.Instances {
+		if i := &o.Instances[k]; i.Node != nil && i.Node.Quarantined && i.State != Terminating {
+			v.quarantined++
+		}
+	}
+	v.quarantined = d.Strategy.undrainable().Tolerated(v.quarantined)
 	return v
 }
 
@@ -50,7 +58,7 @@ func (v *inputs) runs(i *Instance) bool { return v.t.Runs(*i) }
 func (v *inputs) failed(i *Instance) bool { return i.State == Failed && !v.runs(i) }
 
 // floor returns the number of available instances that no step of Muster goes below.
-func (v *inputs) floor() int { return v.want - v.unavailable }
+func (v *inputs) floor() int { return max(0, v.want-v.unavailable-v.quarantined) }
 
 // surgeField returns the path of maxSurge in the object.
 func (v *inputs) surgeField() string {

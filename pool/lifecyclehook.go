@@ -82,7 +82,7 @@ func (v *classification) isReleasable(m *member) bool {
 		return m.Guard.Released
 	}
 	if !v.in.nodesUnknown() {
-		return v.removable(m.Instance)
+		return v.removable(m)
 	}
 	since, timeout := m.LifecycleHook.Since, v.in.d.DrainTimeout
 	return timeout > 0 && v.in.clock.Reached(since.Add(timeout)) && since.Before(v.in.clock.Now())

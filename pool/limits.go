@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/pool/order"
 	"github.com/muster-project/muster/pool/rollouts"
+	"github.com/muster-project/muster/pool/undrainable"
 )
 
 // limits are how far the strategy's waves and the policies let a rollout go.
@@ -43,6 +44,7 @@ func newLimits(fleet *classification) *limits {
 func (v *limits) machine(m *member) rollouts.Machine {
 	out := rollouts.Machine{ID: m.ID, Begun: m.Standby || m.EnteringStandby || m.drainRequested(), Current: m.current, Serves: m.available}
 	if n := m.Node; n != nil {
+		out.Name, out.Quarantined = n.Name, n.Quarantined && v.in.d.Strategy.undrainable().Action == undrainable.Quarantine
 		out.ReadySince, out.TurnedUnready = n.ReadySince, !n.Ready && !n.Joining() && !v.in.o.NodesUnknown
 	}
 	if m.held {
@@ -126,7 +128,7 @@ func (v *limits) plan() rollouts.Plan {
 // heldBack returns why waves or policies let Muster begin no replacement.
 func (v *status) heldBack() []Cause {
 	_, held := v.rollout.limits.heldBack()
-	if held == nil || !v.rollout.mayReplace() || v.in.usesProviderRollout() || v.in.o.NodesUnknown {
+	if held == nil || held.Reason == undrainable.Quarantined || !v.rollout.mayReplace() || v.in.usesProviderRollout() || v.in.o.NodesUnknown {
 		return nil
 	}
 	return []Cause{*held}

@@ -2,8 +2,9 @@ package pool
 
 import (
 	"cmp"
-	"maps"
 	"time"
+
+	"github.com/muster-project/muster/pool/capacity"
 )
 
 // Guard is a Machine that stands for an instance and must be deleted before the instance is removed, with its own drain and hooks. While
@@ -300,6 +301,8 @@ type Node struct {
 	Evictable Evictable
 	// DrainStarted is when our drain of it began; zero when we do not drain it.
 	DrainStarted time.Time
+	// Quarantined is true if Muster has marked the node as one that it can't drain, while it drains it.
+	Quarantined bool
 	// DrainAbandoned is when Muster last ended a drain of the node because it was blocked and another instance could go; zero if it never
 	// did, or has drained the node again since.
 	DrainAbandoned time.Time
@@ -342,28 +345,8 @@ func (n *Node) Drained() bool {
 // CordonedByOthers reports whether the node is cordoned and not drained by us.
 func (n *Node) CordonedByOthers() bool { return n != nil && n.Cordoned && n.DrainStarted.IsZero() }
 
-// NodeCapacity is the capacity of each machine of the wanted template. An autoscaler needs it to scale a pool from zero.
-type NodeCapacity struct {
-	// CPUs is the number of virtual processors, MemoryMiB the memory, Pods the largest number of pods of a node. Zero is unknown.
-	CPUs, MemoryMiB, Pods int
-	// Devices are the numbers of accelerators by the resource that their device plugin registers, for example nvidia.com/gpu.
-	Devices map[string]int
-	// Architecture and OperatingSystem are the values of the Node labels kubernetes.io/arch and kubernetes.io/os.
-	Architecture, OperatingSystem string
-}
-
-// Least returns what a machine offers at least if it may be like c or like other: a pod that fits into it fits into either.
-func (c NodeCapacity) Least(other NodeCapacity) NodeCapacity {
-	out := c
-	out.CPUs, out.MemoryMiB, out.Pods = min(c.CPUs, other.CPUs), min(c.MemoryMiB, other.MemoryMiB), min(c.Pods, other.Pods)
-	out.Devices = maps.Clone(c.Devices)
-	for name, n := range out.Devices {
-		if out.Devices[name] = min(n, other.Devices[name]); out.Devices[name] == 0 {
-			delete(out.Devices, name)
-		}
-	}
-	return out
-}
+// NodeCapacity is the capacity of each machine of the wanted template.
+type NodeCapacity = capacity.NodeCapacity
 
 // NodesUnknownText returns why nothing is known about nodes.
 func (o Observed) NodesUnknownText() string {

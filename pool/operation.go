@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/words"
 )
 
 // changesGroup are the steps that a group which the cloud is at work on would refuse, or that would upset what it does. A
@@ -106,7 +108,7 @@ func (v *steps) recreateCause() *Cause {
 		return nil
 	}
 	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.in.t.Group,
-		listed(g.Unchangeable))}
+		words.List(g.Unchangeable))}
 }
 
 // groupFailure returns why the creation or the deletion of the group failed, as the cloud reports it.

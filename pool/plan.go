@@ -205,6 +205,8 @@ type InstanceRef struct {
 	// Node is the name of the instance's Node, empty when it never joined.
 	Node  string
 	Cause Cause
+	// Voluntary is true if Muster replaces it in a rollout, and Quarantined if the rollout goes on with others because it can't be drained.
+	Voluntary, Quarantined bool
 	// Ending is true if the cloud is about to terminate the instance by itself, and the pool wants no fewer for it: the group puts another in
 	// its place.
 	Ending bool

@@ -22,9 +22,9 @@ type Remediation struct {
 // limit is MaxUnhealthy for a pool of so many machines.
 func (h *Remediation) limit(of int) int {
 	if h.MaxUnhealthy.Percent && h.MaxUnhealthy.Value > 0 {
-		return max(1, h.MaxUnhealthy.down(of))
+		return max(1, h.MaxUnhealthy.Down(of))
 	}
-	return h.MaxUnhealthy.down(of)
+	return h.MaxUnhealthy.Down(of)
 }
 
 // unhealthyCause returns why an instance is replaced for its health, or nil. A paused rollout also pauses remediation; one that the object

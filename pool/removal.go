@@ -44,7 +44,7 @@ func (v *steps) removeStep() *Step {
 func (v *steps) ready() (asides, counted []*member) {
 	var list []*member
 	for _, m := range v.selection.queue {
-		if m.selected && v.fleet.removable(m.Instance) && (m.Guard != nil || !v.in.nodesUnknown()) {
+		if m.selected && v.fleet.removable(m) && (m.Guard != nil || !v.in.nodesUnknown()) {
 			list = append(list, m)
 		}
 	}
@@ -115,7 +115,7 @@ func (v *classification) heldToDrain() []*member {
 	}
 	var list []*member
 	for _, m := range v.held {
-		if !v.removable(m.Instance) {
+		if !v.removable(m) {
 			list = append(list, m)
 		}
 	}
@@ -130,14 +130,14 @@ func (v *steps) toDrain() []*member {
 	}
 	list := v.fleet.heldToDrain()
 	for _, m := range v.fleet.members {
-		if m.TerminationNotice != nil && !m.selected && !v.fleet.removable(m.Instance) {
+		if m.TerminationNotice != nil && !m.selected && !v.fleet.removable(m) {
 			doomed := *m
 			doomed.reason, doomed.cause = deletionRequested, *m.TerminationNotice
 			list = append(list, &doomed)
 		}
 	}
 	for _, m := range v.selection.queue {
-		if m.selected && !v.fleet.removable(m.Instance) && v.drainMayStart(m) {
+		if m.selected && !v.fleet.removable(m) && v.drainMayStart(m) {
 			list = append(list, m)
 		}
 	}
@@ -150,7 +150,7 @@ func (v *steps) drainStep() *Step { return drainOf(v.toDrain()) }
 // drainSteps returns the drain if some instances have still to start (first result) or if all have started (second result).
 func (v *steps) drainSteps() (begins, rounds *Step) {
 	list := v.toDrain()
-	if slices.ContainsFunc(list, func(m *member) bool { return !m.drainRequested() }) {
+	if slices.ContainsFunc(list, func(m *member) bool { return !m.drainRequested() || m.quarantined && !m.Node.Quarantined }) {
 		return drainOf(list), nil
 	}
 	return nil, drainOf(list)
@@ -188,7 +188,8 @@ func instanceRefs(list []*member) []InstanceRef {
 }
 
 func instanceRef(m *member) InstanceRef {
-	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, UID: m.UID, Cause: m.cause, Ending: m.ending()}
+	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, UID: m.UID, Cause: m.cause, Ending: m.ending(), Voluntary: m.voluntary(),
+		Quarantined: m.quarantined}
 	if m.Marked && m.cause.Reason == ScaleIn {
 		t.Cause = isMarked
 	}
@@ -202,15 +203,18 @@ func instanceRef(m *member) InstanceRef {
 func (v *inputs) nodesUnknown() bool { return v.o.NodesUnknown && v.d.NoDrain == nil }
 
 // removable reports whether nothing is lost, or nothing more is waited for, when the instance goes.
-func (v *classification) removable(i *Instance) bool {
-	d := &v.in.d
+func (v *classification) removable(m *member) bool {
+	d, i, timeout := &v.in.d, m.Instance, v.in.d.DrainTimeout
+	if m.voluntary() {
+		timeout = v.in.d.Strategy.undrainable().Timeout(timeout)
+	}
 	switch {
 	case i.Guard != nil:
 		return i.Guard.Released
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
-	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
-		return v.in.clock.Reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
+	case timeout > 0 && !i.Node.DrainStarted.IsZero():
+		return v.in.clock.Reached(i.Node.DrainStarted.Add(timeout)) && i.Node.Detaching == 0
 	default:
 		return false
 	}
@@ -258,7 +262,7 @@ func (v *steps) standbyUnseen() int {
 			}
 		}
 	}
-	return entering + max(recent, drains-v.in.unavailable)
+	return entering + max(recent, drains-v.in.unavailable-v.in.quarantined)
 }
 
 // needsSuccessor reports whether a member serves and is to be replaced. It enters standby even where it may go at once: its replacement

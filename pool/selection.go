@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool/order"
+	"github.com/muster-project/muster/pool/undrainable"
 )
 
 // selection is the instances whose turn it is to go: the members that are selected.
@@ -53,6 +54,22 @@ func (v *selection) selectInstances() {
 	v.selectUnhealthy()
 	v.selectFree()
 	v.selectByTurn()
+	v.quarantine()
+}
+
+// quarantine marks the selected instances that the rollout goes on without.
+func (v *selection) quarantine() {
+	var drains []undrainable.Drain
+	for _, m := range v.queue {
+		if m.selected && m.isDraining() && !v.fleet.removable(m) {
+			drains = append(drains, undrainable.Drain{ID: m.ID, Started: m.Node.DrainStarted, Voluntary: m.voluntary(),
+				Blocked: m.Node.Remaining > 0 && len(m.Node.Blocked) > 0, Quarantined: m.Node.Quarantined})
+		}
+	}
+	ids := v.in.d.Strategy.undrainable().Quarantined(drains, v.in.clock)
+	for _, m := range v.queue {
+		m.quarantined = ids[m.ID]
+	}
 }
 
 // selectFree selects the instances that the budget does not limit.

@@ -3,7 +3,6 @@ package pool
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/muster-project/muster/pool/words"
 )
@@ -70,9 +69,6 @@ func (v *classification) firstStale() Cause {
 	c.Message = fmt.Sprintf("%d of %s to replace: %s", n, words.Machines(len(v.members)), c.Message)
 	return c
 }
-
-// listed puts names into a sentence.
-func listed(names []string) string { return strings.Join(names, ", ") }
 
 // quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go. A
 // failed instance that stays is on no way either.

@@ -5,29 +5,11 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool/rollouts"
+	"github.com/muster-project/muster/pool/undrainable"
 )
 
 // IntOrPercent is a number of machines, or a share of them.
-type IntOrPercent struct {
-	Value int
-	// Percent is true if Value is a percentage of the wanted number of machines.
-	Percent bool
-}
-
-// Up returns the number of machines; a percentage rounds up.
-func (v IntOrPercent) Up(of int) int {
-	if !v.Percent {
-		return max(0, v.Value)
-	}
-	return (max(0, v.Value)*of + 99) / 100
-}
-
-func (v IntOrPercent) down(of int) int {
-	if !v.Percent {
-		return max(0, v.Value)
-	}
-	return max(0, v.Value) * of / 100
-}
+type IntOrPercent = rollouts.IntOrPercent
 
 // Strategy bounds the replacement of instances by Muster (strategy type RollingUpdate). Its order is Desired.DeletePolicy.
 type Strategy struct {
@@ -38,6 +20,8 @@ type Strategy struct {
 	// Waves are cumulative numbers of machines after each of which a rollout rests for the Soak; percentages round up. None is one wave.
 	Waves []IntOrPercent
 	Soak  rollouts.Soak
+	// Undrainable is what is done about machines that a rollout can't drain.
+	Undrainable undrainable.Rule
 	// OnDelete is true if stale instances stay until a user deletes them or requests a restart (strategy type OnDelete).
 	OnDelete bool
 	// SurgeField and UnavailableField name the object's fields, for messages.
@@ -67,6 +51,14 @@ func (s *Strategy) bothZero() *Cause {
 		s.SurgeField, s.UnavailableField)}
 }
 
+// undrainable returns what is done about machines that a rollout can't drain.
+func (s *Strategy) undrainable() (r undrainable.Rule) {
+	if s != nil {
+		r = s.Undrainable
+	}
+	return r
+}
+
 // limits returns the numbers of a strategy for a pool of that size. Without a strategy, or with one that allows nothing, the defaults hold
 // (surge 1, unavailable 0) for what is replaced even then. A percentage of unavailable machines that rounds down to 0 counts as 1 with
 // maxSurge 0, as in Deployments: there is no room for a replacement otherwise.
@@ -74,7 +66,7 @@ func (s *Strategy) limits(of int) (surge, unavailable int) {
 	if s == nil || s.bothZero() != nil {
 		return 1, 0
 	}
-	surge, unavailable = s.MaxSurge.Up(of), min(s.MaxUnavailable.down(of), of)
+	surge, unavailable = s.MaxSurge.Up(of), min(s.MaxUnavailable.Down(of), of)
 	if surge == 0 && unavailable == 0 {
 		unavailable = min(1, of)
 	}

@@ -3,6 +3,8 @@ package pool
 import (
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/order"
 )
 
 const (
@@ -29,7 +31,7 @@ func (v *selection) insteadOfBlocked(list []*member) (going, undecided []*member
 	if len(blocked) == 0 {
 		return list, nil
 	}
-	slices.SortStableFunc(blocked, func(a, b int) int { return started(list[a]) - started(list[b]) })
+	slices.SortStableFunc(blocked, func(a, b int) int { return order.FalseFirst(list[a].isDraining(), list[b].isDraining()) })
 	drainable, unknown := v.others(list)
 	going = slices.Clone(list)
 	for n, k := range blocked {
@@ -39,14 +41,6 @@ func (v *selection) insteadOfBlocked(list []*member) (going, undecided []*member
 		going[k] = drainable[n]
 	}
 	return going, nil
-}
-
-// started is 1 for a member whose drain has started, and 0 for any other.
-func started(m *member) int {
-	if m.isDraining() {
-		return 1
-	}
-	return 0
 }
 
 // others returns the first members of the queue beside a list that can be drained, and those of which that is unknown.
@@ -78,7 +72,7 @@ func (m *member) exchangeable() bool {
 // drainBlocked reports whether another member may be surplus in the place of this one: its drain has been blocked for long enough, or was
 // abandoned for that. One that goes for another reason as well goes anyway.
 func (v *selection) drainBlocked(m *member) bool {
-	if !m.exchangeable() || v.rollout.reasonHolds(m) || v.fleet.removable(m.Instance) {
+	if !m.exchangeable() || v.rollout.reasonHolds(m) || v.fleet.removable(m) {
 		return false
 	}
 	if !m.isDraining() {

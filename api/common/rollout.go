@@ -77,6 +77,18 @@ type RolloutStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	OverriddenBy string `json:"overriddenBy,omitempty"`
 
+	// Held are the nodes that users keep from being replaced (annotation muster.dev/hold), the first 20 by name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Held []string `json:"held,omitempty"`
+
+	// Quarantined are the nodes that can't be drained and are left while others are replaced, the first 20 by name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Quarantined []string `json:"quarantined,omitempty"`
+
 	// Reason is why no replacement begins, where that is so.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256

@@ -50,7 +50,8 @@ type Strategy struct {
 	Pace `json:",inline"`
 }
 
-// Pace makes a rollout rest, so that new instances are watched before others are replaced.
+// Pace makes a rollout rest, so that new instances are watched before others are replaced, and says how long it waits for a node that
+// can't be drained.
 type Pace struct {
 	// Waves are the numbers of instances that have been replaced at the end of each wave, ascending, as numbers or percentages of the desired
 	// number, rounded up: [1, "10%", "50%"]. The rest is the last wave. Absent, a rollout has one wave.
@@ -66,6 +67,51 @@ type Pace struct {
 	// the rollout.
 	// +optional
 	Soak Soak `json:"soak,omitzero"`
+
+	// Undrainable selects what a rollout does about a node whose pods can't be evicted. Absent, it waits.
+	// +optional
+	Undrainable *Undrainable `json:"undrainable,omitempty"`
+}
+
+// UndrainableAction names what a rollout does about a node whose pods can't be evicted.
+// +kubebuilder:validation:Enum=Wait;Quarantine;Force
+type UndrainableAction string
+
+const (
+	// UndrainableWait waits until the pods can be evicted, or the drain timeout of the pool has passed.
+	UndrainableWait UndrainableAction = "Wait"
+	// UndrainableQuarantine leaves the node cordoned and goes on with others.
+	UndrainableQuarantine UndrainableAction = "Quarantine"
+	// UndrainableForce removes the instance with its pods.
+	UndrainableForce UndrainableAction = "Force"
+)
+
+// DefaultMaxQuarantined is the value of max that is not set.
+const DefaultMaxQuarantined = 1
+
+// Undrainable selects what a rollout does about a node whose pods can't be evicted: because of a PodDisruptionBudget, a finalizer, or a
+// rule that waits for their completion.
+// +kubebuilder:validation:XValidation:rule="has(self.after) || !has(self.action) || self.action == 'Wait'",fieldPath=".after",reason=FieldValueRequired,message="must be set with the actions Quarantine and Force"
+// +kubebuilder:validation:XValidation:rule="!has(self.max) || has(self.action) && self.action == 'Quarantine'",fieldPath=".max",reason=FieldValueForbidden,message="can be set with the action Quarantine only"
+type Undrainable struct {
+	// Action is Wait, which waits until the pods can be evicted; Quarantine, which leaves the node cordoned with the label
+	// muster.dev/quarantined: "true", replaces others meanwhile, and removes the instance once its pods are gone; or Force, which removes the
+	// instance although pods are left, as after the drain timeout of the pool.
+	// +optional
+	// +kubebuilder:default=Wait
+	Action UndrainableAction `json:"action,omitempty"`
+
+	// After is the time since the start of a drain after which the action is taken. It must be set with Quarantine and Force, and has no
+	// effect with Wait.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",reason=FieldValueInvalid,message="must be a duration above zero, such as 2h or 30m"
+	After *metav1.Duration `json:"after,omitempty"`
+
+	// Max is the number of instances that may be quarantined at a time, in addition to those that maxUnavailable lets be missing. Default: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Max *int32 `json:"max,omitempty"`
 }
 
 // Soak is for how long new instances are watched.

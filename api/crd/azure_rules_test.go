@@ -43,6 +43,26 @@ func tryAzure(t *testing.T, cases []ruleCase) {
 	}
 }
 
+// TestUndrainableRules holds what a strategy may say about nodes that can't be drained. All kinds whose machines Muster replaces share it.
+func TestUndrainableRules(t *testing.T) {
+	t.Parallel()
+	tryAzure(t, []ruleCase{
+		{name: "quarantine", reason: "the maximum is 1 unless it is set", spec: "strategy: {undrainable: {action: Quarantine, after: 2h}}\n" +
+			azureLeast},
+		{name: "quarantine of many", reason: "of large pools", spec: "strategy: {undrainable: {action: Quarantine, after: 90m, max: 20}}\n" +
+			azureLeast},
+		{name: "an action alone", reason: "nothing is forced at once", spec: "strategy: {undrainable: {action: Force}}\n" + azureLeast,
+			refused: []string{"spec.strategy.undrainable.after", "must be set"}},
+		{name: "an action without a name", reason: "it waits, whatever the time is", spec: "strategy: {undrainable: {after: 2h}}\n" + azureLeast},
+		{name: "a time of nothing", reason: "no pod would be evicted", spec: "strategy: {undrainable: {action: Force, after: 0s}}\n" + azureLeast,
+			refused: []string{"spec.strategy.undrainable.after", "above zero"}},
+		{name: "a time that is none", reason: "days are no unit", spec: "strategy: {undrainable: {action: Force, after: 2d}}\n" + azureLeast,
+			refused: []string{"spec.strategy.undrainable.after"}},
+		{name: "a maximum of what is forced", reason: "all of them are", spec: "strategy: {undrainable: {action: Force, after: 2h, max: 1}}\n" +
+			azureLeast, refused: []string{"spec.strategy.undrainable.max", "Quarantine only"}},
+	})
+}
+
 func TestAzurePoolRules(t *testing.T) {
 	t.Parallel()
 	tryAzure(t, []ruleCase{

@@ -42,7 +42,7 @@ var words = map[pool.StepKind]struct{ reason, done string }{
 
 // happened are the events of this pass: what was begun, and an error that is news.
 func happened(f facts) []Event {
-	events := append(did(f), overran(f)...)
+	events := slices.Concat(did(f), overran(f), quarantines(f))
 	err := f.out.NewError
 	if err == nil {
 		return events
@@ -104,13 +104,18 @@ func overran(f facts) []Event {
 			continue
 		}
 		events = append(events, Event{Warning: true, Reason: "DrainTimedOut", Message: fmt.Sprintf("Stopped draining %s when %s had ended: %s",
-			names([]pool.InstanceRef{t}), timeOf(f.d), leftOf(*i.Node))})
+			names([]pool.InstanceRef{t}), timeOf(f.d, t), leftOf(*i.Node))})
 	}
 	return events
 }
 
-// timeOf names the time that drains have.
-func timeOf(d pool.Desired) string {
+// timeOf names the time that the drain of an instance has.
+func timeOf(d pool.Desired, t pool.InstanceRef) string {
+	if t.Voluntary && d.Strategy != nil {
+		if after := d.Strategy.Undrainable.Timeout(d.DrainTimeout); after != d.DrainTimeout {
+			return fmt.Sprintf("the %s that its rollout waits for", after)
+		}
+	}
 	if d.DrainTimeout == 0 {
 		return "the time for it"
 	}

@@ -116,6 +116,20 @@ var eventsCases = []row{
 			"(node-i-1) when its drain timeout of 30s had ended: 2 pods were left, kept by default/web (budget web)"},
 	{"a drain's time is up, not begun", "what was not removed is still being drained",
 		and(replicas(2), first(draining), timeout(30*time.Second)), ""},
+	{"quarantined", "whose, what keeps it, and that the rollout goes on", and(stuckFor, first(stale), first(draining), began),
+		"Warning NodeQuarantined: Quarantined i-1 (node-i-1): the drain has been blocked for more than 30s by default/web (budget web). The " +
+			"rollout goes on with other machines"},
+	{"quarantined before", "it is no news", and(stuckFor, first(stale), first(draining), first(quarantined), began), ""},
+	{"left quarantine", "its pods are gone, and it goes", and(stuckFor, first(stale), first(draining), first(quarantined), first(emptied),
+		began), "InstancesReplaced: Replaced i-1 (node-i-1): launched from lt-1:0, which differs from what the specification asks for in " +
+		"spec.ami\nNodeReleased: Released i-1 (node-i-1) from quarantine: the drain has ended"},
+	{"given back from quarantine", "why", and(stuckFor, first(draining), first(quarantined), began),
+		"DrainEnded: Cancelled the drain of i-1 (node-i-1): the pool wants the instance again\n" +
+			"NodeReleased: Released i-1 (node-i-1) from quarantine: the pool wants the instance again"},
+	{"forced", "the rollout's time, and what kept it", and(stuckFor, forced, first(stale), first(draining), began),
+		"InstancesReplaced: Replaced i-1 (node-i-1): launched from lt-1:0, which differs from what the specification asks for in spec.ami\n" +
+			"Warning DrainTimedOut: Stopped draining i-1 (node-i-1) when the 30s that its rollout waits for had ended: 2 pods were left, kept " +
+			"by default/web (budget web)"},
 	{"removed after a drain", "a drain that has ended is no warning",
 		and(replicas(2), first(draining), first(func(i *pool.Instance) { i.Node.Blocked, i.Node.Remaining = nil, 0 }), timeout(30*time.Second),
 			began), "InstancesRemoved: Removed i-1 (node-i-1): the Auto Scaling group has a size of 3, the pool wants 2"},

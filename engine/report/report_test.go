@@ -324,6 +324,8 @@ func TestDraining(t *testing.T) {
 		{"a rollout drains", "which node", and(rolling, first(stale), first(unblocked)), "True Draining: draining node-i-1"},
 		{"a budget that never allows", "pod and budget by name, though every machine is Ready", and(rolling, first(stale), first(draining)),
 			"True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"quarantine", "the node that the rollout goes on without", and(stuckFor, first(stale), first(draining), first(quarantined)),
+			"True Quarantined: in quarantine: node-i-1; kept by default/web (budget web)"},
 		{"a deletion drains", "every drain is reported alike", and(deleting, first(draining)),
 			"True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
 		{"a rollout waits for it", "the drain itself, whatever waits for it", and(changes, replicas(2), first(draining), second(stale)),

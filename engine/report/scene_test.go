@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/undrainable"
 )
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -236,6 +237,18 @@ func draining(i *pool.Instance) {
 	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2,
 		[]string{"default/web (budget web)"}
 }
+
+func quarantined(i *pool.Instance) { i.Node.Quarantined = true }
+
+func emptied(i *pool.Instance) { i.Node.Remaining, i.Node.Blocked = 0, nil }
+
+// stuckFor has machines quarantined whose drain is blocked for 30 seconds.
+func stuckFor(s *scene) {
+	s.d.Strategy = &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1},
+		Undrainable: undrainable.Rule{Action: undrainable.Quarantine, After: 30 * time.Second, Max: 1}}
+}
+
+func forced(s *scene) { s.d.Strategy.Undrainable.Action = undrainable.Force }
 
 // rolling is a strategy, native leaves it to the cloud.
 func rolling(s *scene) {

@@ -55,6 +55,8 @@ type Workload struct {
 	// Cluster and Machine are matched against the selectors of MachineDrainRules. The Machine represents all machines of the pool.
 	Cluster *clusterv1.Cluster
 	Machine *clusterv1.Machine
+	// ForceAfter is the time after which the drain of a machine that a rollout replaces ends, whatever is left; zero is none.
+	ForceAfter time.Duration
 	// Now is the time of the pass.
 	Now time.Time
 	// Memory has the progress that earlier passes have read; nil has none.
@@ -174,6 +176,7 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 	n.Held, n.HeldUntil = nodes.Held(node)
 	if nodes.Draining(node) {
 		n.DrainStarted, _ = w.started(node)
+		n.Quarantined = nodes.Quarantined(node)
 	} else {
 		n.DrainAbandoned, _ = w.at(node, DrainAbandonedAnnotation)
 	}
@@ -211,7 +214,7 @@ func (w *Workload) progress(ctx context.Context, node *corev1.Node, n *pool.Node
 	if n.Blocked, err = w.blocked(ctx, r); err != nil {
 		return err
 	}
-	if n.Remaining > 0 && !w.drainTimeUp(n.DrainStarted) {
+	if n.Remaining > 0 && !w.drainTimeUp(n.DrainStarted) && !w.forceTimeUp(n.DrainStarted) {
 		return nil
 	}
 	waits, err := w.attached(ctx, node, r)

@@ -95,7 +95,7 @@ func (m *Memory) forget(id types.UID) {
 // when returns the conditions under which a progress is valid: the drain, which parts of it apply, and whether its time is up.
 func (w *Workload) when(node *corev1.Node) string {
 	since, _ := w.started(node)
-	return fmt.Sprint(node.Annotations[nodes.DrainStartedAnnotation], w.drainTimeUp(since), w.detachTimeUp(node),
+	return fmt.Sprint(node.Annotations[nodes.DrainStartedAnnotation], w.drainTimeUp(since), w.forceTimeUp(since), w.detachTimeUp(node),
 		w.excluded(clusterv1.ExcludeNodeDrainingAnnotation), w.excluded(clusterv1.ExcludeWaitForNodeVolumeDetachAnnotation))
 }
 

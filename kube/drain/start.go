@@ -27,7 +27,7 @@ const roundLimit = 10 * time.Second
 // whose node's name belongs to another instance. All targets are tried; their errors are joined. A round that has taken roundLimit leaves
 // the remaining nodes for the next one.
 func (w *Workload) Start(ctx context.Context, s pool.Step) error {
-	var one func(context.Context, *corev1.Node, pool.Cause) error
+	var one func(context.Context, *corev1.Node, pool.InstanceRef) error
 	switch s.Kind {
 	case pool.Drain:
 		one = w.drain
@@ -67,7 +67,7 @@ func (w *Workload) Start(ctx context.Context, s pool.Step) error {
 const writeTries = 3
 
 // with calls f for the target's node, if it still belongs to the target. After a conflict it reads the node from the API server.
-func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node, pool.Cause) error) error {
+func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.Context, *corev1.Node, pool.InstanceRef) error) error {
 	var err error
 	from := client.Reader(w.Remote)
 	for range writeTries {
@@ -79,7 +79,7 @@ func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.
 			return nil
 		}
 		w.Memory.forget(node.UID)
-		if err = f(ctx, node, t.Cause); !apierrors.IsConflict(err) {
+		if err = f(ctx, node, t); !apierrors.IsConflict(err) {
 			return err
 		}
 		from = w.Live
@@ -89,8 +89,8 @@ func (w *Workload) with(ctx context.Context, t pool.InstanceRef, f func(context.
 
 // drain cordons the node and evicts what can be evicted now. Pods that a budget protects are no error: the next pass retries, and reports
 // what blocks the drain. Once nothing is left to evict it records since when volumes are waited for.
-func (w *Workload) drain(ctx context.Context, node *corev1.Node, _ pool.Cause) error {
-	if err := w.cordon(ctx, node); err != nil {
+func (w *Workload) drain(ctx context.Context, node *corev1.Node, t pool.InstanceRef) error {
+	if err := w.cordon(ctx, node, t.Quarantined); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	r, err := w.running(ctx, node)
@@ -99,7 +99,7 @@ func (w *Workload) drain(ctx context.Context, node *corev1.Node, _ pool.Cause) e
 	}
 	delete(w.seen, node.Name)
 	since, _ := w.started(node)
-	if len(r.left) == 0 || w.drainTimeUp(since) {
+	if len(r.left) == 0 || w.drainTimeUp(since) || t.Voluntary && w.forceTimeUp(since) {
 		return w.waitForVolumes(ctx, node, r)
 	}
 	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
@@ -137,8 +137,8 @@ func unexpected(failed map[string][]*corev1.Pod) error {
 }
 
 // cordon cordons the node and records when its drain began, in one write. A drain that has begun before keeps its time, so that its timeout
-// cannot be extended; that of another machine, which took over the Node, does not count.
-func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
+// cannot be extended; that of another machine, which took over the Node, does not count. The label says whether the node is quarantined.
+func (w *Workload) cordon(ctx context.Context, node *corev1.Node, quarantined bool) error {
 	before := node.DeepCopy()
 	if node.Annotations == nil {
 		node.Annotations = map[string]string{}
@@ -158,6 +158,7 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 		delete(node.Annotations, CordonedBeforeAnnotation)
 	}
 	node.Spec.Unschedulable = true
+	label(node, quarantined)
 	return w.patch(ctx, before, node)
 }
 
@@ -168,15 +169,28 @@ func readyAfter(node *corev1.Node, moment time.Time) bool {
 	return ready != nil && ready.Status == corev1.ConditionTrue && ready.LastTransitionTime.Truncate(time.Second).After(moment)
 }
 
+// label sets or removes the label of a quarantined node.
+func label(node *corev1.Node, quarantined bool) {
+	if !quarantined {
+		delete(node.Labels, nodes.QuarantinedLabel)
+		return
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Labels[nodes.QuarantinedLabel] = "true"
+}
+
 // forget removes what Muster has noted of a drain.
 func forget(node *corev1.Node) {
+	label(node, false)
 	for _, noted := range []string{nodes.DrainStartedAnnotation, CordonedBeforeAnnotation, DetachStartedAnnotation} {
 		delete(node.Annotations, noted)
 	}
 }
 
 // undrain undoes what cordon did: a node that another client has cordoned stays cordoned. It records that a blocked drain was abandoned.
-func (w *Workload) undrain(ctx context.Context, node *corev1.Node, cause pool.Cause) error {
+func (w *Workload) undrain(ctx context.Context, node *corev1.Node, t pool.InstanceRef) error {
 	if _, ours := node.Annotations[nodes.DrainStartedAnnotation]; !ours {
 		return nil
 	}
@@ -185,7 +199,7 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node, cause pool.Ca
 		node.Spec.Unschedulable = false
 	}
 	forget(node)
-	if cause.Reason == pool.DrainBlocked {
+	if t.Cause.Reason == pool.DrainBlocked {
 		node.Annotations[DrainAbandonedAnnotation] = w.Now.UTC().Format(time.RFC3339)
 	}
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
@@ -194,7 +208,8 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node, cause pool.Ca
 // patch writes the difference, if there is one, against exactly the node that was read: otherwise a cordon that another client set in the
 // meantime would count as Muster's own.
 func (w *Workload) patch(ctx context.Context, before, node *corev1.Node) error {
-	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) {
+	if node.Spec.Unschedulable == before.Spec.Unschedulable && maps.Equal(node.Annotations, before.Annotations) &&
+		maps.Equal(node.Labels, before.Labels) {
 		return nil
 	}
 	return w.Remote.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))

@@ -92,6 +92,11 @@ func (w *Workload) drainTimeUp(since time.Time) bool {
 	return limit > 0 && w.Now.Sub(since) >= limit
 }
 
+// forceTimeUp reports whether the time has passed after which pods are not waited for on a machine that a rollout replaces.
+func (w *Workload) forceTimeUp(since time.Time) bool {
+	return w.ForceAfter > 0 && w.Now.Sub(since) >= w.ForceAfter
+}
+
 // volumesOnce reads the attachments and volumes once a pass.
 func (w *Workload) volumesOnce(ctx context.Context) (*volumes, error) {
 	if w.volumes != nil {

@@ -181,7 +181,9 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) control
 		}
 		return contradicts(s, p.facts.sizing, o)
 	}
-	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
+	workload := s.workload()
+	workload.ForceAfter = forceAfter(in.Desired.Strategy)
+	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, workload)), lookups)
 	if p.outcome.Seen {
 		r.Policies.Done(limited(r.kind.Name, s, in.Now), p.outcome.Plan.Progress)
 	}

@@ -47,3 +47,14 @@ func Lowest(limits ...int) (least int) {
 	}
 	return least
 }
+
+// FalseFirst compares two values: false comes before true.
+func FalseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

@@ -4,17 +4,24 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/undrainable"
+	"github.com/muster-project/muster/pool/words"
 )
 
 // Machine is a machine of the pool as far as a rollout is concerned.
 type Machine struct {
 	ID string
+	// Name is its name for users; empty if the ID is.
+	Name string
 	// Reasons are the classes of reasons for which it is to be replaced although it may serve; none if it is not.
 	Reasons []Reason
 	// Begun is true if its replacement has begun: it drains, or another machine was launched in its place.
 	Begun bool
 	// Held is why a user keeps it; zero if none does.
 	Held Cause
+	// Quarantined is true if it can't be drained and the rollout goes on without it: to its waves, its replacement has not begun.
+	Quarantined bool
 	// Current is true if it was launched from the wanted template and is not to be replaced.
 	Current bool
 	// Serves is true if it is available, and ReadySince is when its node last turned Ready, or unready.
@@ -48,8 +55,9 @@ type Pool struct {
 }
 
 // counts are numbers of machines: those whose replacement may begin unless the waves or a budget hold it back, those of them that are
-// replaced for their age, those whose replacement has begun, those that a closure holds back, and those that serve and stay.
-type counts struct{ open, aged, begun, closed, serving int }
+// replaced for their age, those whose replacement has begun, those of them in quarantine, those that a closure holds back, and those that
+// serve and stay.
+type counts struct{ open, aged, begun, quarantined, closed, serving int }
 
 // add counts a machine.
 func (n *counts) add(m Machine, l Limits) {
@@ -59,6 +67,9 @@ func (n *counts) add(m Machine, l Limits) {
 	}
 	switch {
 	case !replaced:
+	case m.Begun && m.Quarantined:
+		n.begun++
+		n.quarantined++
 	case m.Begun:
 		n.begun++
 	case m.Held != Cause{}:
@@ -91,7 +102,8 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
 		a.KeepsSurge, a.Begins = true, room
 	}
-	if a.Begins == 0 && n.begun == 0 {
+	a.name(machines)
+	if a.Begins == 0 && n.begun == n.quarantined {
 		a.Held = a.held(machines, n.open+n.aged)
 	}
 	return a
@@ -123,11 +135,29 @@ func (a Allowance) held(machines []Machine, open int) Cause {
 		return a.closed
 	}
 	for _, m := range machines {
-		if len(m.Reasons) > 0 && m.Held != (Cause{}) {
+		if len(m.Reasons) > 0 && m.Held != (Cause{}) && !m.Begun {
 			return m.Held
 		}
 	}
+	if len(a.QuarantinedNames) > 0 {
+		return Cause{undrainable.Quarantined, "only machines are left whose pods can't be evicted: " + words.First(a.QuarantinedNames)}
+	}
 	return Cause{}
+}
+
+// name notes for users which machines are held and which are quarantined.
+func (a *Allowance) name(machines []Machine) {
+	for _, m := range machines {
+		switch name := cmp.Or(m.Name, m.ID); {
+		case len(m.Reasons) == 0:
+		case m.Begun && m.Quarantined:
+			a.QuarantinedNames = append(a.QuarantinedNames, name)
+		case m.Held != Cause{} && !m.Begun:
+			a.HeldNames = append(a.HeldNames, name)
+		}
+	}
+	slices.Sort(a.QuarantinedNames)
+	slices.Sort(a.HeldNames)
 }
 
 // Permits reports whether the replacement of a machine may begin, or may end if it has begun, and until when a grace allows that; zero
@@ -151,10 +181,10 @@ func (f *Facts) add(m Machine) {
 	case m.Current && m.TurnedUnready:
 		f.Unready = append(f.Unready, Unready{m.ID, m.ReadySince})
 	case len(m.Reasons) > 0 && !m.aged():
-		if m.Held == (Cause{}) {
+		if m.Held == (Cause{}) && !m.Quarantined {
 			f.Left++
 		}
-		if !m.Begun {
+		if !m.Begun || m.Quarantined {
 			f.Stale++
 		}
 	}

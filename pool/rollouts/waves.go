@@ -107,6 +107,8 @@ type Verdict struct {
 	Reasons []Reason
 	// Failed is true if a halted rollout has failed for good: what halts it is no passing state.
 	Failed bool
+	// HeldNames and QuarantinedNames name the machines that users keep, and those that can't be drained and that the rollout goes on without.
+	HeldNames, QuarantinedNames []string
 }
 
 // Next returns how far a rollout may go now.

@@ -33,6 +33,7 @@ func updated(n int, since time.Duration) []rollouts.Machine {
 }
 
 func begun(m *rollouts.Machine) { m.Begun = true }
+func stuck(m *rollouts.Machine) { m.Quarantined = true }
 func held(m *rollouts.Machine)  { m.Held = rollouts.Cause{Reason: "Held", Message: "x"} }
 func unready(list []rollouts.Machine) []rollouts.Machine {
 	list[0].Serves, list[0].TurnedUnready = false, true
@@ -116,6 +117,12 @@ func TestAllow(t *testing.T) {
 			"Replacing 1/3, 1 begin"},
 		{"a rollout ends beside held machines", in(3), waves, rollouts.Limits{}, slices.Concat(old(1, held), updated(9, time.Hour)),
 			"ended, Held"},
+		{"a machine in quarantine leaves its wave to another", in(1), waves, rollouts.Limits{}, slices.Concat(old(1, begun, stuck), old(9)),
+			"Replacing 1/3, 1 begin"},
+		{"it is in work to budgets", in(1), rollouts.Plan{}, rollouts.Limits{AtOnce: 1, Budget: gate}, slices.Concat(old(1, begun, stuck),
+			old(9)), "Replacing 1/1, 0 begin, AwaitingApproval"},
+		{"a rollout ends beside it", in(3), waves, rollouts.Limits{}, slices.Concat(old(1, begun, stuck), updated(9, time.Hour)),
+			"ended, Quarantined"},
 		{"a budget", rollouts.Record{}, rollouts.Plan{}, rollouts.Limits{AtOnce: 2, Budget: gate}, old(10), "Replacing 1/1, 2 begin"},
 		{"a budget that missing machines use", rollouts.Record{}, rollouts.Plan{}, rollouts.Limits{AtOnce: 2, Budget: gate}, old(8),
 			"Replacing 1/1, 0 begin, AwaitingApproval"},

@@ -17,6 +17,9 @@ func Machines(n int) string {
 	return fmt.Sprintf("%d machines", n)
 }
 
+// List puts names into a sentence.
+func List(names []string) string { return strings.Join(names, ", ") }
+
 // First lists the first few names and counts the rest.
 func First(names []string) string {
 	if len(names) <= limit {
@@ -31,4 +34,20 @@ func FirstAndMore(first string, n int) string {
 		return fmt.Sprintf("%s and %d more", first, n-1)
 	}
 	return first
+}
+
+// Launched says what an instance was launched from, and in which fields that differs from the specification. kind is the cloud's word for
+// templates; one that is inline has no name of its own, but what tells it apart.
+func Launched(from, kind string, inline bool, diff []string) string {
+	switch {
+	case from == "":
+		from = "an unknown " + kind
+	case inline:
+		from = kind + " " + from
+	}
+	text := fmt.Sprintf("launched from %s, which differs from what the specification asks for", from)
+	if len(diff) > 0 {
+		text += " in " + List(diff)
+	}
+	return text
 }

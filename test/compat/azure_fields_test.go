@@ -38,6 +38,7 @@ var fields = map[string]string{
 		"/subscriptions/s/j}]}",
 	"strategy in percent":      "{strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 10%, deletePolicy: Random}}}",
 	"waves":                    "{strategy: {type: OnDelete, waves: [1, 10%], soak: {first: 30m0s, wave: 10m0s, final: 5m0s}}}",
+	"nodes that stay":          "{strategy: {undrainable: {action: Quarantine, after: 2h0m0s, max: 2}}}",
 	"strategy in numbers":      "{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1, deletePolicy: Newest}}}",
 	"Uniform":                  "{orchestrationMode: Uniform, zoneBalance: true}",
 	"Flexible":                 "{orchestrationMode: Flexible, platformFaultDomainCount: 1, zoneBalance: false}",

@@ -32,6 +32,8 @@ var refusals = map[string]refusal{
 		words: "must be a number of at least 0"},
 	"more than all": {spec: "{strategy: {rollingUpdate: {maxUnavailable: 101%}}}",
 		path: "spec.strategy.rollingUpdate.maxUnavailable", words: "'0%' to '100%'"},
+	"a quarantine at once": {spec: "{strategy: {undrainable: {action: Quarantine}}}", path: "spec.strategy.undrainable.after",
+		words: "must be set with the actions Quarantine and Force"},
 	"a wave of nothing": {spec: "{strategy: {waves: [0]}}", path: "spec.strategy.waves[0]", words: "at least 1"},
 	"identities that are missing": {spec: "{identity: UserAssigned}", path: "spec.userAssignedIdentities",
 		words: "must be specified for the 'UserAssigned' identity type"},

@@ -52,7 +52,8 @@ var gcpFields = map[string][]string{
 		"{instanceType: n2d-standard-4, shieldedInstanceConfig: {secureBoot: Enabled, virtualizedTrustedPlatformModule: Enabled, " +
 			"integrityMonitoring: Disabled}, onHostMaintenance: Terminate, confidentialCompute: Enabled}",
 		"{instanceType: n1-standard-4, guestAccelerators: [{count: 1, type: nvidia-tesla-t4}], strategy: {type: RollingUpdate, " +
-			"waves: [1, 10%], soak: {first: 30m0s, wave: 10m0s, final: 5m0s}, rollingUpdate: " +
+			"waves: [1, 10%], soak: {first: 30m0s, wave: 10m0s, final: 5m0s}, undrainable: {action: Quarantine, after: 2h0m0s, max: 2}, " +
+			"rollingUpdate: " +
 			"{maxSurge: 25%, maxUnavailable: 1, deletePolicy: Newest}}}",
 		"{instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a], targetShape: Any}, autoHealing: {healthCheck: h, " +
 			"initialDelaySec: 300}, instanceLifecyclePolicy: {defaultActionOnFailure: Repair, forceUpdateOnRepair: true}}",

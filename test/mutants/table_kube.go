@@ -89,12 +89,12 @@ var kubeTable = []Mutation{
 	one("foreign cordon taken back", kubeStart, "opens a node that a user has cordoned when its drain is given up",
 		Explore, []string{"foreign"},
 		`	forget(node)
-	if cause.Reason == pool.DrainBlocked {
+	if t.Cause.Reason == pool.DrainBlocked {
 `, `	forget(node)
 	if mutated("foreign cordon taken back") {
 		node.Spec.Unschedulable = false
 	}
-	if cause.Reason == pool.DrainBlocked {
+	if t.Cause.Reason == pool.DrainBlocked {
 `).from(40),
 	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
@@ -106,10 +106,10 @@ var kubeTable = []Mutation{
 		`return key != "" && (key == cloud.ProviderKey(t.ProviderID) || mutated("node of another machine drained"))`),
 	one("evicted once", kubeStart, "asks for evictions when a drain begins, and never again",
 		Explore, []string{"progress", "as desired"},
-		`	if err := w.cordon(ctx, node); err != nil {`, `	if _, began := w.started(node); began && mutated("evicted once") {
+		`	if err := w.cordon(ctx, node, t.Quarantined); err != nil {`, `	if _, began := w.started(node); began && mutated("evicted once") {
 		return nil
 	}
-	if err := w.cordon(ctx, node); err != nil {`),
+	if err := w.cordon(ctx, node, t.Quarantined); err != nil {`),
 	one("pool let go before its machines", coreRemove, "does not wait until the infrastructure is gone",
 		Explore, []string{"undrained", "left"},
 		`case infra.Left:`, `case infra.Left && !mutated("pool let go before its machines"):`),

@@ -3,7 +3,8 @@ package mutants
 // The files, from the root of the module.
 const (
 	poolBlocked, poolNotServing, poolHook = "pool/blocked.go", "pool/notserving.go", "pool/lifecyclehook.go"
-	poolProvider, poolStrategy            = "pool/providerrollout.go", "pool/strategy.go"
+	poolProvider, poolAmount              = "pool/providerrollout.go", "pool/rollouts/amount.go"
+	poolUndrainable                       = "pool/undrainable/undrainable.go"
 )
 
 // rolloutTable lists the mutations of rollouts.
@@ -14,8 +15,8 @@ var rolloutTable = []Mutation{
 		`return i.Template.Content != wanted.Content || i.Template.Data != wanted.Data && mutated("bootstrap data makes stale")`),
 	one("floor one too low", poolInputs, "lets one machine more be missing than may be",
 		Explore, []string{"available"},
-		`{ return v.want - v.unavailable }`,
-		`{ return v.want - v.unavailable - either(mutated("floor one too low"), 1, 0) }`),
+		`{ return max(0, v.want-v.unavailable-v.quarantined) }`,
+		`{ return max(0, v.want-v.unavailable-v.quarantined) - either(mutated("floor one too low"), 1, 0) }`),
 	one("machines that go counted", poolClassify, "takes a machine for available that the cloud is about to take",
 		Pool, []string{"TestDoomedCountsAsMissing"},
 		`case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:`,
@@ -114,8 +115,8 @@ var rolloutTable = []Mutation{
 		`(v.in.clock.Passed(made.Add(deadline)) || mutated("young machines taken for idle"))`),
 	one("released undrained", poolHook, "lets go what the cloud takes before its node is drained",
 		Explore, []string{"undrained"},
-		`return v.removable(m.Instance)`,
-		`return v.removable(m.Instance) || mutated("released undrained")`),
+		`return v.removable(m)`,
+		`return v.removable(m) || mutated("released undrained")`),
 	one("holds never renewed", poolHook, "lets the time of a termination hook run out during a drain",
 		Pool, []string{"TestDoomedAndHeld"},
 		`v.in.clock.Passed(h.Until.Add(-h.Heartbeat/2))`,
@@ -147,8 +148,12 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestLaunchesFrom", "TestStepsAreSafe"},
 		`if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" {`,
 		`if o.ProviderRollout != nil && !o.ProviderRollout.ended() && o.ProviderRollout.Template.Ref != "" && !mutated("version of a roll pruned") {`),
-	one("surge rounded down", poolStrategy, "rounds a percentage of the surge down, to none for small pools",
+	one("surge rounded down", poolAmount, "rounds a percentage of the surge down, to none for small pools",
 		Pool, []string{"TestLimits", "TestClosedLoops"},
 		`return (max(0, v.Value)*of + 99) / 100`,
 		`return (max(0, v.Value)*of + either(mutated("surge rounded down"), 0, 99)) / 100`),
+	one("quarantine without a bound", poolUndrainable, "quarantines every machine that can't be drained",
+		Pool, []string{"TestRolloutGoesOnBesideQuarantine"},
+		`return min(quarantined, r.Max)`,
+		`return either(mutated("quarantine without a bound"), quarantined, min(quarantined, r.Max))`),
 }

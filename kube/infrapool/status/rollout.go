@@ -63,6 +63,7 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 		out.Reason, out.Message = p.Rollout.Cause.Reason, p.Rollout.Cause.Message
 		out.OpensAt = moment(l.OpensAt)
 	}
+	out.Held, out.Quarantined = firstNames(v.HeldNames), firstNames(v.QuarantinedNames)
 	s.Rollout = out
 }
 
@@ -92,6 +93,12 @@ func gatesOf(l rollouts.Limits, id string) []common.GateStatus {
 	}
 	return list[:min(len(list), gatesMost)]
 }
+
+// maxNames bounds how many nodes a status names.
+const maxNames = 20
+
+// firstNames returns as many names as a status has room for.
+func firstNames(names []string) []string { return names[:min(len(names), maxNames)] }
 
 // moment returns a time as statuses have it: in whole seconds, or nil.
 func moment(at time.Time) *metav1.Time {

@@ -2,6 +2,7 @@ package status
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 func TestRolloutSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	started := time.Date(2026, 12, 1, 22, 0, 0, 0, time.UTC)
+	many := strings.Split(strings.Repeat("n ", 30), " ")
 	for _, c := range []struct {
 		why    string
 		plan   pool.Plan
@@ -35,6 +37,11 @@ func TestRolloutSurvivesARestart(t *testing.T) {
 			Cause: pool.Cause{Reason: "RolloutHalted", Message: "x"}}}, settings.Settings{},
 			common.RolloutStatus{ID: "a", State: "Halted", Wave: 1, Of: 1, Entered: true, Left: ptr.To(int32(2)), StartedAt: moment(started),
 				Reason: "RolloutHalted", Message: "x"},
+			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started}},
+		{"nodes", pool.Plan{Progress: rollouts.Verdict{Record: rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started},
+			HeldNames: many, QuarantinedNames: []string{"q"}}}, settings.Settings{},
+			common.RolloutStatus{ID: "a", Wave: 1, Entered: true, Left: ptr.To(int32(0)), StartedAt: moment(started), Held: many[:20],
+				Quarantined: []string{"q"}},
 			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started}},
 		{"an end", pool.Plan{Progress: rollouts.Verdict{Record: rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started, Ended: true},
 			Of: 1}}, settings.Settings{RolloutNow: true},

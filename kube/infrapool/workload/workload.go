@@ -67,6 +67,8 @@ type Pool struct {
 	MachinePool *clusterv1.MachinePool
 	Cluster     *clusterv1.Cluster
 	ClusterKey  client.ObjectKey
+	// ForceAfter is the time after which the drain of a machine that a rollout replaces ends, whatever is left; zero is none.
+	ForceAfter time.Duration
 }
 
 func (p Pool) deleting() bool { return !p.Object.GetDeletionTimestamp().IsZero() }
@@ -105,8 +107,8 @@ func (c *Clusters) Nodes(ctx context.Context, p Pool) engine.Nodes {
 	if err != nil {
 		return unreachable{err}
 	}
-	return &drain.Workload{Remote: remote, Live: live, Management: c.management, Cluster: p.Cluster, Machine: p.machine(), Now: c.now(),
-		Memory: c.drains}
+	return &drain.Workload{Remote: remote, Live: live, Management: c.management, Cluster: p.Cluster, Machine: p.machine(),
+		ForceAfter: p.ForceAfter, Now: c.now(), Memory: c.drains}
 }
 
 // Marked returns the provider keys of the instances of a list of provider IDs whose Node is marked to go before others, by a user or by the
