@@ -62,7 +62,8 @@ type tokenState struct {
 // run runs the steps of a pass in order, until one of them stops it.
 func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) control.Result {
 	return control.Run(ctx, &pass[O, S]{scope: s}, []control.Step[*pass[O, S]]{
-		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.rollbacks.begin, r.forgetTokens, r.syncMachines, r.finish,
+		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.rollbacks.begin, r.forgetTokens,
+		r.syncMachines, r.finish,
 	})
 }
 

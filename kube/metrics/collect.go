@@ -23,7 +23,7 @@ var (
 	available   = describe("available_instances", "Available machines: joined, Ready for minReadySeconds, not draining and not terminating.")
 	left        = describe("rollout_left_instances", "Machines that a rollout still has to replace.")
 	rollout     = describe("rollout_state", "State of the rollout of the pool: 1 for its state, 0 for the others.", "state")
-	returned    = describe("rolled_back", "Whether the pool launches machines from a former template, because a rollout failed or was aborted.")
+	returned    = describe("rolled_back", "Whether the pool launches machines from a former template, after a rollout failed or was aborted.")
 	drainStart  = describe("oldest_drain_start_timestamp_seconds", "When the oldest running drain began; missing if no node drains.")
 	tokenExpiry = describe("bootstrap_token_expiration_timestamp_seconds",
 		"When the first of the bootstrap tokens expires that machines may be launched with; missing if no token expires.")

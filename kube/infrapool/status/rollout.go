@@ -39,15 +39,7 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 	out := &common.RolloutStatus{ID: v.Record.ID, State: string(v.State), Wave: int32(v.Record.Wave), Of: int32(v.Of),
 		Entered: v.Record.Entered, Left: ptr.To(int32(p.Rollout.Left)), StartedAt: moment(v.Record.StartedAt)}
 	describe(out, v, o)
-	if last := s.Rollout; last != nil && last.ID == out.ID {
-		out.Of, out.From, out.To = cmp.Or(out.Of, last.Of), cmp.Or(out.From, last.From), cmp.Or(out.To, last.To)
-		if len(out.Reasons) == 0 {
-			out.Reasons = last.Reasons
-		}
-	}
-	if !v.Record.Ended {
-		out.Gates = gatesOf(l, v.Record.ID)
-	}
+	complete(out, s.Rollout)
 	switch {
 	case v.Record.Ended:
 		out.State = stateEnded
@@ -56,8 +48,9 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 	case v.State == rollouts.Soaking:
 		out.SoakUntil = moment(v.Until)
 	}
-	if set.RolloutNow && !v.Record.Ended {
-		out.OverriddenBy = cmp.Or(set.RolloutNowBy, "unknown")
+	if !v.Record.Ended {
+		out.Gates = gatesOf(l, v.Record.ID)
+		out.OverriddenBy = overriddenBy(set)
 	}
 	if p.Rollout.State == pool.RolloutWaiting || p.Rollout.State == pool.RolloutHalted || p.Rollout.State == pool.RolloutPaused {
 		out.Reason, out.Message = p.Rollout.Cause.Reason, p.Rollout.Cause.Message
@@ -65,6 +58,25 @@ func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limit
 	}
 	out.Held, out.Quarantined = firstNames(v.HeldNames), firstNames(v.QuarantinedNames)
 	s.Rollout = out
+}
+
+// complete keeps what the last pass recorded of the same rollout and this one does not see any more.
+func complete(out, last *common.RolloutStatus) {
+	if last == nil || last.ID != out.ID {
+		return
+	}
+	out.Of, out.From, out.To = cmp.Or(out.Of, last.Of), cmp.Or(out.From, last.From), cmp.Or(out.To, last.To)
+	if len(out.Reasons) == 0 {
+		out.Reasons = last.Reasons
+	}
+}
+
+// overriddenBy returns the client that passes windows and exclusions, or "".
+func overriddenBy(set settings.Settings) string {
+	if !set.RolloutNow {
+		return ""
+	}
+	return cmp.Or(set.RolloutNowBy, "unknown")
 }
 
 // describe adds from which template to which one a rollout goes, and why.

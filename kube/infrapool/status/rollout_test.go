@@ -58,7 +58,8 @@ func TestRolloutSurvivesARestart(t *testing.T) {
 		}
 	}
 	s := &common.Status{Rollout: &common.RolloutStatus{ID: "a"}}
-	if SetRollout(s, pool.Plan{}, pool.Observed{}, rollouts.Limits{}, settings.Settings{}); s.Rollout != nil || Progress(s) != (rollouts.Record{}) {
+	SetRollout(s, pool.Plan{}, pool.Observed{}, rollouts.Limits{}, settings.Settings{})
+	if s.Rollout != nil || Progress(s) != (rollouts.Record{}) {
 		t.Errorf("want nothing without a rollout, got %+v", s.Rollout)
 	}
 }

@@ -100,8 +100,8 @@ func (l *Limiter) gates(p Pool, e policy.Effective, out *rollouts.Limits) {
 			continue
 		}
 		waits, _ := gates.Limits([]gates.Known{k})
-		out.Approvals = append(out.Approvals, rollouts.Approval{Gate: rollouts.Gate{Policy: k.Policy, Name: g.Name, State: waits.Reason}, Cause: waits,
-			For: approved(g.Name, p.annotations())})
+		out.Approvals = append(out.Approvals, rollouts.Approval{Cause: waits,
+			Gate: rollouts.Gate{Policy: k.Policy, Name: g.Name, State: waits.Reason}, For: approved(g.Name, p.annotations())})
 	}
 	for k, state := range l.Gates.Need(p.key(), asked) {
 		known[k].State = state
