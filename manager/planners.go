@@ -8,6 +8,8 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/policy"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/all"
@@ -23,6 +25,7 @@ func Planners(c client.Client, clusters clustercache.ClusterCache, o Options) ([
 	options := infrapool.Options{
 		Client: c, ClusterCache: clusters, IdentityNamespace: o.IdentityNamespace, OwnCredentials: o.OwnCredentials,
 		IdentityEndpoints:       o.IdentityEndpoints,
+		Policies:                &limiter.Limiter{Policies: &policy.Reader{Client: c}},
 		SkipModelReconciliation: o.Gates.SkipMachinePoolModelReconciliation, Machines: o.Gates.MachinePoolMachines,
 	}
 	var planners []preview.Planner

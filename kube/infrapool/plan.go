@@ -15,9 +15,11 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
-// NewPlanner returns the planner of one kind over its driver. It uses the options Client, ClusterCache and Now.
+// NewPlanner returns the planner of one kind over its driver. It uses the options Client, ClusterCache, Policies and Now. Its policies have
+// no ledger and ask no gates.
 func NewPlanner[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) preview.Planner {
 	return &planner[O, S]{adapter: a, driver: observing[S]{d}, options: o}
 }
@@ -71,6 +73,15 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	in := extend(f.input, m)
 	look := preview.Look{
 		Object: o, Pool: s.machinePool, Desired: in.Desired, Traits: r.engine.Traits(), Now: in.Now, Paused: pausedBy(r.kind.Name, s.cluster, o),
+	}
+	if r.Policies != nil {
+		look.Limits = func(at time.Time) rollouts.Limits {
+			l := limits(ctx, r.Policies, r.kind.Name, s, at)
+			if s.asked.returned() {
+				l = l.Back()
+			}
+			return l
+		}
 	}
 	if s.cluster != nil {
 		look.InfraCluster = r.adapter.InfraCluster(s.cluster)

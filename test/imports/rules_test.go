@@ -142,7 +142,7 @@ var rules = []rule{
 		"kube/policy", "kube/policy/gates/approval", "pool/..."), never: server,
 		why: "objects in, a status and changes out"},
 	{path: "view/...", only: kubed("view/...", "api/common", "api/crd", "api/muster/...",
-		"kube/infrapool", "kube/infrapool/bootstrap", "kube/infrapool/preview",
+		"kube/infrapool", "kube/infrapool/bootstrap", "kube/infrapool/preview", "kube/policy",
 		"pool/...", "engine/..."), never: server, why: "drivers are handed in"},
 
 	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},

@@ -52,9 +52,13 @@ func (p *Plan) follow(f preview.Look) Forecast {
 	p.LowestReady, p.MostMachines = c.MinAvailable, c.MaxMachines
 	p.Rolled, p.Gone, p.Added = machinesOf(c.Rolled), machinesOf(c.Removed), c.Added
 	p.InPlace = machinesOf(c.Changed)
+	if len(c.Rolled) > 0 {
+		p.RolledBegins = beginsOf(c.RolledBegin)
+	}
+	p.holds(f, c)
 	p.Replaced, p.Removed = len(p.Rolled), len(p.Gone)
 	for _, w := range c.Waves {
-		p.Waves = append(p.Waves, Wave{LowestReady: w.LowestAvailable, Machines: machinesOf(w.Targets)})
+		p.Waves = append(p.Waves, Wave{LowestReady: w.LowestAvailable, Machines: machinesOf(w.Targets), Begins: beginsOf(w.Begin)})
 		p.Replaced += len(w.Targets)
 	}
 	for _, s := range c.Steps {
@@ -69,6 +73,19 @@ func (p *Plan) follow(f preview.Look) Forecast {
 func comesByItself(f preview.Look) bool {
 	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == bootstrap.ReasonWaiting && f.Observed.Wanted.Content == "" &&
 		len(f.Observed.Issues) == 0
+}
+
+// holds adds what holds back the rollout and passes by time or by a gate.
+func (p *Plan) holds(f preview.Look, c Forecast) {
+	if h := c.Held; h != nil && h.Cause != c.Last.Rollout.Cause {
+		p.Holds = append(p.Holds, Hold{Cause: causeOf(h.Cause), Until: h.Until})
+	}
+	if c.Gate != nil {
+		p.Holds = append(p.Holds, Hold{Cause: causeOf(*c.Gate)})
+	}
+	if unread(f.Desired.Limits) {
+		p.Warnings = append(p.Warnings, "you may not read the rollout policies: what they hold back is not in this plan")
+	}
 }
 
 // hindrances adds the causes that keep the pool from following its objects.
@@ -155,9 +172,8 @@ func warnings(f preview.Look, c Forecast) []string {
 			"feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
 	}
 	out = append(out, rolls(f, c)...)
-	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause &&
-		now.Cause.Reason != "TemplateOutOfDate" {
-		out = append(out, "for now: "+now.Cause.Message)
+	if c.waitsForNow() {
+		out = append(out, "for now: "+c.First.Rollout.Cause.Message)
 	}
 	if f.Observed.Wanted.Content != "" {
 		for _, issue := range f.Observed.Issues {
@@ -165,6 +181,14 @@ func warnings(f preview.Look, c Forecast) []string {
 		}
 	}
 	return out
+}
+
+// waitsForNow reports whether the rollout waits for something that passes, and that is not listed as a hold.
+func (out Forecast) waitsForNow() bool {
+	now := out.First.Rollout
+	waits := now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted
+	return waits && now.Cause != out.Last.Rollout.Cause && now.Cause.Reason != "TemplateOutOfDate" &&
+		(out.Held == nil || out.Held.Cause != now.Cause)
 }
 
 // headline summarizes the plan in one sentence.

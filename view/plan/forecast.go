@@ -20,6 +20,12 @@ type Forecast struct {
 	Waves []ForecastWave
 	// Rolled lists the machines that the provider rollout replaces, in an order that the cloud chooses.
 	Rolled []ReplacedMachine
+	// RolledBegin is when the provider rollout begins.
+	RolledBegin Begin
+	// Held is what the rollout waits for before its first machine goes; nil if it waits for nothing.
+	Held *ForecastHold
+	// Gate is the first gate of a policy that holds back the rollout on the way; nil if none does. The forecast has it pass.
+	Gate *pool.Cause
 	// Removed are the machines that go with none in their place.
 	Removed []ReplacedMachine
 	// Changed are the machines that stay and are changed in place.
@@ -38,6 +44,21 @@ type ForecastWave struct {
 	Targets []ReplacedMachine
 	// LowestAvailable is the least number of available machines meanwhile.
 	LowestAvailable int
+	Begin           Begin
+	round           int
+}
+
+// ForecastHold is a cause that a rollout waits for. Until is when time alone may end it; zero if it does not.
+type ForecastHold struct {
+	Cause pool.Cause
+	Until time.Time
+}
+
+// Begin is when a round begins at the earliest.
+type Begin struct {
+	// At is zero if no time is known, because of Gate, or for a pool whose rollout nothing delays.
+	At   time.Time
+	Gate *pool.Cause
 }
 
 // ReplacedMachine is a machine that goes or is changed, with the cause.
@@ -67,12 +88,13 @@ func Simulate(l preview.Look) Forecast {
 	}
 	lows := map[int]int{}
 	jumps := 0
-	for range roundsBase + roundsEach*(begins+c.d.Replicas) {
+	for range roundsBase + roundsEach*(begins+c.d.Replicas) + c.pace.jumps {
 		low, acted := out.act(c)
 		lows[c.round] = low
 		out.MinAvailable = min(out.MinAvailable, low)
+		begun := c.now
 		moved := c.tick()
-		if out.Last.DeletionComplete || !acted && !moved && !c.jump(out.Last.Next, &jumps) {
+		if out.Last.DeletionComplete || !acted && !moved && !c.jump(out.Last, begun, &jumps) {
 			out.Converges = true
 			break
 		}
@@ -80,7 +102,7 @@ func Simulate(l preview.Look) Forecast {
 	for k := range c.left {
 		c.left[k].aside = aside[c.left[k].ID]
 	}
-	out.Changed = c.changed
+	out.Changed, out.Gate, out.RolledBegin = c.changed, c.pace.gate, c.pace.begin(c.rolledIn)
 	out.sort(c, lows, kept(c.o)-begins, owed)
 	if len(out.Rolled) > 0 {
 		low, most := promised(l, out.First.Budget)
@@ -104,19 +126,25 @@ func promised(l preview.Look, b pool.Budget) (least, most int) {
 	return max(0, b.Desired-b.MaxUnavailable), most
 }
 
-// jump advances the time to next, at which the plan can change by itself; it returns false if there is no such time.
-func (c *idealCloud) jump(next time.Time, jumps *int) bool {
-	most := jumpsMost
+// jump advances the time to that at which the last decision can change by itself; it returns false if there is no such time. The round in
+// which nothing happened began at a time, and took none.
+func (c *idealCloud) jump(last pool.Plan, begun time.Time, jumps *int) bool {
+	most := jumpsMost + c.pace.jumps
 	if s := c.d.Strategy; s != nil {
 		most += len(s.Waves)
 	}
-	if next.IsZero() || *jumps >= most {
+	if last.Rollout.State == pool.RolloutDone && c.d.Limits.MaxAge > 0 { // what grows old later is no part of this rollout
+		c.pace.ageless, c.d.Limits.MaxAge = true, 0
+		last = pool.Decide(c.d, c.o, c.t, c.now)
+	}
+	if last.Next.IsZero() || *jumps >= most {
 		return false
 	}
 	*jumps++
-	if next.After(c.now) {
-		c.now = next
+	if last.Next.After(begun) {
+		c.now = last.Next
 	}
+	c.d.Limits = c.pace.limits(c.now)
 	return true
 }
 
@@ -124,6 +152,7 @@ func (c *idealCloud) jump(next time.Time, jumps *int) bool {
 func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 	low = -1
 	for range stepsBase + stepsEach*len(c.o.Instances) {
+		c.pace.note(c)
 		p := pool.Decide(c.d, c.o, c.t, c.now)
 		out.Last, c.d.Progress = p, p.Progress.Record
 		if n := available(p, c); low < 0 || n < low {
@@ -131,6 +160,7 @@ func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 		}
 		out.MaxMachines = max(out.MaxMachines, kept(c.o))
 		if p.Step == nil {
+			out.hold(p, c)
 			break
 		}
 		if n := len(out.Steps); n == 0 || out.Steps[n-1] != p.Step.Kind {
@@ -140,6 +170,17 @@ func (out *Forecast) act(c *idealCloud) (low int, acted bool) {
 		acted = true
 	}
 	return max(low, 0), acted
+}
+
+// hold notes what a rollout waits for that has not begun.
+func (out *Forecast) hold(p pool.Plan, c *idealCloud) {
+	if out.Held != nil || p.Rollout.State != pool.RolloutWaiting || len(c.launched)+len(c.left)+len(c.rolled) > 0 {
+		return
+	}
+	out.Held = &ForecastHold{Cause: p.Rollout.Cause, Until: p.Progress.Until}
+	if out.Held.Until.IsZero() && len(c.d.Limits.Closed) > 0 {
+		out.Held.Until = c.d.Limits.OpensAt
+	}
 }
 
 // available returns the number of available machines, as the decision counts them.
@@ -196,6 +237,9 @@ func (out *Forecast) sort(c *idealCloud, lows map[int]int, growth, owed int) {
 	}
 	out.Added = max(0, len(c.launched)-needed)
 	out.waves(replaced, c.launched[out.Added:], lows)
+	for k := range out.Waves {
+		out.Waves[k].Begin = c.pace.begin(out.Waves[k].round)
+	}
 }
 
 // waves puts the machines that are replaced into the rounds in which their successors are launched.
@@ -211,7 +255,7 @@ func (out *Forecast) waves(replaced []removedMachine, launched []int, lows map[i
 			round, launched = launched[0], launched[1:]
 		}
 		if in[round] == nil {
-			in[round] = &ForecastWave{LowestAvailable: lows[round]}
+			in[round] = &ForecastWave{LowestAvailable: lows[round], round: round}
 			rounds = append(rounds, round)
 		}
 		in[round].Targets = append(in[round].Targets, ReplacedMachine{d.Instance, d.cause})

@@ -25,8 +25,10 @@ type idealCloud struct {
 	left     []removedMachine
 	// changed are the machines that stay and were changed in place.
 	changed []ReplacedMachine
-	// rolled lists the machines that the provider rollout replaces.
-	rolled []pool.InstanceRef
+	// rolled lists the machines that the provider rollout replaces, which begins in the round rolledIn.
+	rolled   []pool.InstanceRef
+	rolledIn int
+	pace     pace
 }
 
 // removedMachine is a machine that went.
@@ -44,7 +46,8 @@ const boot = 3 * time.Minute
 
 // newIdealCloud returns a cloud in the observed state.
 func newIdealCloud(l preview.Look) *idealCloud {
-	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
+	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now, pace: newPace(l)}
+	c.d.Limits = c.pace.limits(c.now)
 	c.o.Instances = slices.Clone(l.Observed.Instances)
 	for k := range c.o.Instances {
 		i := &c.o.Instances[k]
@@ -83,7 +86,7 @@ func (c *idealCloud) do(p pool.Plan) {
 	case pool.CleanUp:
 		c.o.Leftovers = nil
 	case pool.StartProviderRollout:
-		c.rolled = append(c.rolled, s.Targets...)
+		c.rolled, c.rolledIn = append(c.rolled, s.Targets...), c.round
 		c.o.ProviderRollout = &pool.ProviderRollout{ID: "new", State: pool.ProviderRolloutRunning, Template: c.version(s.Template),
 			Started: c.now}
 	case pool.CancelProviderRollout:
@@ -279,6 +282,7 @@ func (c *idealCloud) tick() bool {
 		moved = c.join(i) || moved
 	}
 	c.now = c.now.Add(c.d.MinReady)
+	c.d.Limits = c.pace.limits(c.now)
 	moved = c.roll() || moved
 	moved = c.work() || moved
 	moved = c.launch() || moved

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/pool"
@@ -64,6 +65,10 @@ type Plan struct {
 	Gone   []MachineChange `json:"gone"`
 	// InPlace are the machines that stay and are changed as they are.
 	InPlace []MachineChange `json:"inPlace"`
+	// Holds lists what holds back the rollout now, or a later wave of it, and passes by time or by a gate.
+	Holds []Hold `json:"holds,omitempty"`
+	// RolledBegins is when the provider rollout begins at the earliest.
+	RolledBegins Begins `json:"rolledBegins,omitzero"`
 	// Steps lists the steps on the way, each once for consecutive equal ones.
 	Steps []string `json:"steps"`
 	// Blocked lists the causes that keep the pool from following the objects until something changes, most important first.
@@ -114,6 +119,22 @@ type Wave struct {
 	// LowestReady is the least number of Ready machines while the replacements boot.
 	LowestReady int             `json:"lowestReady"`
 	Machines    []MachineChange `json:"machines"`
+	Begins
+}
+
+// Begins is when machines begin to be replaced, where policies, waves or soaks delay that.
+type Begins struct {
+	// Earliest is the time if every machine joins within three minutes, and drains take no time; zero if no time is known.
+	Earliest time.Time `json:"earliest,omitzero"`
+	// WaitsFor is the gate because of which no time is known.
+	WaitsFor *Cause `json:"waitsFor,omitempty"`
+}
+
+// Hold is a cause that holds back a rollout.
+type Hold struct {
+	Cause
+	// Until is when time alone may end it; zero if it does not.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // MachineChange is one machine that goes or is changed.
@@ -133,6 +154,15 @@ type MachineChange struct {
 type Cause struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+}
+
+func beginsOf(b Begin) Begins {
+	out := Begins{Earliest: b.At}
+	if b.Gate != nil {
+		cause := causeOf(*b.Gate)
+		out.WaitsFor = &cause
+	}
+	return out
 }
 
 // Moves reports whether machines are replaced or removed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // linesMost bounds how many machines a text names; the JSON form has them all.
@@ -33,6 +34,13 @@ func (p Plan) text(b *strings.Builder) {
 	p.Adoption.text(b)
 	for _, c := range p.Blocked {
 		fmt.Fprintf(b, "Blocked: %s: %s\n", c.Reason, c.Message)
+	}
+	for _, h := range p.Holds {
+		until := ""
+		if !h.Until.IsZero() {
+			until = " (until " + h.Until.UTC().Format(time.RFC3339) + ")"
+		}
+		fmt.Fprintf(b, "Held: %s: %s%s\n", h.Reason, h.Message, until)
 	}
 	for _, warning := range p.Warnings {
 		fmt.Fprintf(b, "Note: %s\n", warning)
@@ -99,7 +107,12 @@ func (p Plan) textMachines(b *strings.Builder) {
 	b.WriteString("\n")
 	var reasons []string
 	tw := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(tw, "WAVE\tINSTANCE\tNODE\tZONE\tWHY\tLOWEST READY") // kept in memory until Flush
+	timed := p.timed()
+	header := "WAVE\tINSTANCE\tNODE\tZONE\tWHY\tLOWEST READY"
+	if timed {
+		header += "\tEARLIEST"
+	}
+	_, _ = fmt.Fprintln(tw, header) // kept in memory until Flush
 	last := ""
 	for i, r := range rows {
 		if i == linesMost {
@@ -110,11 +123,13 @@ func (p Plan) textMachines(b *strings.Builder) {
 		if !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
-		low := ""
+		low, begins := "", ""
 		if r.wave != last {
-			low = p.lowest(r.wave)
+			low, begins = p.lowest(r.wave), p.begins(r.wave).text()
 		}
-		last = r.wave
+		if last = r.wave; timed {
+			low += "\t" + begins
+		}
 		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.wave, r.ID, dash(r.Node), dash(r.Zone), r.Reason, low)
 	}
 	_ = tw.Flush() // into memory
@@ -135,6 +150,35 @@ func (p Plan) lowest(wave string) string {
 		return fmt.Sprintf("%d of %d", p.LowestReady, p.Desired)
 	}
 	return ""
+}
+
+// begins returns when a wave begins.
+func (p Plan) begins(wave string) Begins {
+	for i, w := range p.Waves {
+		if wave == fmt.Sprint(i+1) {
+			return w.Begins
+		}
+	}
+	if wave == "cloud" {
+		return p.RolledBegins
+	}
+	return Begins{}
+}
+
+// timed reports whether something delays a wave.
+func (p Plan) timed() bool {
+	return p.RolledBegins != (Begins{}) || slices.ContainsFunc(p.Waves, func(w Wave) bool { return w.Begins != (Begins{}) })
+}
+
+// text returns the time for people.
+func (b Begins) text() string {
+	switch {
+	case b.WaitsFor != nil:
+		return "no time known (" + b.WaitsFor.Reason + ")"
+	case b.Earliest.IsZero():
+		return ""
+	}
+	return b.Earliest.UTC().Format(time.RFC3339)
 }
 
 func dash(text string) string {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/pool/rollouts"
 )
 
 // ErrReadOnly is the error of every write of a plan.
@@ -42,6 +43,8 @@ type Look struct {
 	Now      time.Time
 	// Seen is true if the cloud was observed; otherwise Observed is not valid.
 	Seen bool
+	// Limits returns what rollout policies allow at a time, with no gate asked; nil if no policies apply. Desired holds those of Now.
+	Limits func(at time.Time) rollouts.Limits
 	// Paused is the reason why the reconciler would skip the pool; empty if it would not.
 	Paused string
 	// NotObserved is the reason why the cloud was not observed: it was not called, or it returned an error.

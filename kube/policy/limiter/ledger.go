@@ -55,8 +55,12 @@ func (e entry) use(now time.Time) (machines int, rolling bool) {
 }
 
 // take returns how many machines of a pool may be replaced at a time, and the budget that leaves the least room. Other pools count what it
-// returns as used until the pass has ended.
+// returns as used until the pass has ended. A nil Ledger knows of no other pools and takes nothing.
 func (l *Ledger) take(p Pool, budgets []policy.Budget) (int, rollouts.Cause) {
+	if l == nil {
+		n, cause, _ := policy.AtOnce(budgets, rollouts.Reasons, func(policy.Budget) policy.Usage { return policy.Usage{Desired: p.Desired} })
+		return n, cause
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	self := l.pools[p.key()]
@@ -127,6 +131,9 @@ func (l *Ledger) note(key asker.Pool, v rollouts.Verdict) {
 
 // Forget forgets a pool.
 func (l *Ledger) Forget(key asker.Pool) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pools, key)

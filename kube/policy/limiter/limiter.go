@@ -24,7 +24,8 @@ type Limiter struct {
 	Policies *policy.Reader
 	// Gates has their gates asked; nil leaves them unknown.
 	Gates *asker.Asker
-	// Ledger counts the machines that are being replaced in all pools.
+	// Ledger counts the machines that are being replaced in all pools; nil for a plan, which takes nothing from a budget and knows of no other
+	// pools.
 	Ledger *Ledger
 }
 

@@ -137,3 +137,18 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("want the pool that is in a rollout to go on, got %s", got)
 	}
 }
+
+// TestLimitsOfAPlan holds that a limiter without a ledger takes nothing from a budget, however often it is asked.
+func TestLimitsOfAPlan(t *testing.T) {
+	t.Parallel()
+	machines := intstr.FromInt32(3)
+	l := of(t, time.Hour, production(musterv1.RolloutPolicySpec{Budgets: []musterv1.RolloutBudget{{Machines: &machines}}}))
+	l.Ledger = nil
+	for _, name := range []string{"a", "b", "a"} {
+		p := pool("team-a", name, "c", nil)
+		if got, err := l.Limits(t.Context(), p); err != nil || got.AtOnce != 3 || got.Budget.Reason != policy.ReasonBudgetSpent {
+			t.Errorf("%s: want the whole budget, got %+v, %v", name, got, err)
+		}
+		l.Forget(p.Kind, client.ObjectKeyFromObject(p.Object))
+	}
+}

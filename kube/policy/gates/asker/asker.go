@@ -84,7 +84,7 @@ func (a *Asker) Need(p Pool, all []gates.Gate) []gates.State {
 	states := make([]gates.State, len(all))
 	if a == nil {
 		for k := range states {
-			states[k] = gates.State{Phase: gates.Unknown, Message: "this process asks no gates"}
+			states[k] = gates.State{Phase: gates.Unknown, Message: "it is not asked by this process"}
 		}
 		return states
 	}
