@@ -46,6 +46,26 @@ func differences(before, after client.Object) ([]difference, error) {
 	return slices.DeleteFunc(out, func(d difference) bool { return slices.Contains(unasked, d.at.String()) }), nil
 }
 
+// Difference is a field in which two states of an object differ. From and To are its values in short, "-" for none.
+type Difference struct {
+	Path string `json:"path"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Differences returns the fields in which two states of an object differ, in order.
+func Differences(before, after client.Object) ([]Difference, error) {
+	list, err := differences(before, after)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Difference, 0, len(list))
+	for _, d := range list {
+		out = append(out, Difference{Path: d.at.String(), From: short(d.from, d.was), To: short(d.to, d.is)})
+	}
+	return out, nil
+}
+
 // compare goes down as far as both sides are of a shape.
 func compare(d difference) []difference {
 	if reflect.DeepEqual(d.from, d.to) && d.was == d.is {

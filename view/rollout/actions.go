@@ -65,6 +65,41 @@ func (p Pool) Resume() (Edit, error) {
 	return named.remove(settings.RolloutAnnotation, "the annotation is removed; "+other.String()+" pauses the rollout too: resume it as well")
 }
 
+// Abort returns the change that has the pool return to the last template whose rollout ended.
+func (p Pool) Abort() (Edit, error) {
+	named, other := p.named()
+	for _, t := range []target{named, other} {
+		if t.annotations[settings.RolloutAnnotation] == settings.RolloutAborted {
+			return Edit{}, fmt.Errorf("%s is already aborted", t)
+		}
+	}
+	switch r := p.rollout(); {
+	case r == nil:
+		return Edit{}, fmt.Errorf("%s has no rollout to abort", named)
+	case r.State == Ended:
+		return Edit{}, fmt.Errorf("rollout %s of %s has ended: muster rollout undo returns to a former template", r.ID, named)
+	}
+	return named.annotate(settings.RolloutAnnotation, settings.RolloutAborted, "the pool returns to the last template whose rollout ended")
+}
+
+// Retry returns the change that begins a rollout again that was rolled back or aborted.
+func (p Pool) Retry() (Edit, error) {
+	named, other := p.named()
+	for _, t := range []target{named, other} {
+		if t.annotations[settings.RolloutAnnotation] == settings.RolloutAborted {
+			return t.remove(settings.RolloutAnnotation, "machines are launched from the template of the specification again")
+		}
+	}
+	b := p.rollback()
+	if b == nil {
+		return Edit{}, fmt.Errorf("no rollout of %s was rolled back or aborted", named)
+	}
+	if named.annotations[settings.RetryAnnotation] == b.Rollout || other.annotations[settings.RetryAnnotation] == b.Rollout {
+		return Edit{}, fmt.Errorf("rollout %s of %s is tried again already", b.Rollout, named)
+	}
+	return named.annotate(settings.RetryAnnotation, b.Rollout, "rollout "+b.Rollout+" begins again")
+}
+
 // Restart returns the change that has every machine of the pool replaced that exists.
 func (p Pool) Restart(reason string, now time.Time) (Edit, error) {
 	named, _ := p.named()

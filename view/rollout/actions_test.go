@@ -55,6 +55,7 @@ func TestActions(t *testing.T) {
 		return func(p Pool) (Edit, error) { return p.Restart(reason, time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)) }
 	}
 	pausedOn := map[string]string{settings.RolloutAnnotation: "paused"}
+	abortedOn := map[string]string{settings.RolloutAnnotation: "aborted"}
 	for _, c := range []struct {
 		why  string
 		pool Pool
@@ -72,6 +73,17 @@ func TestActions(t *testing.T) {
 			"annotate machinepool/workers --namespace team muster.dev/rollout-"},
 		{"resume without a pause", poolOf(nil), Pool.Resume, "MachinePool team/workers is not paused"},
 		{"resume a hurry", poolOf(nil, on(map[string]string{settings.RolloutAnnotation: "now"})), Pool.Resume, "which is no pause"},
+		{"abort", poolOf(rolling("Soaking", "Soaking", 1, true)), Pool.Abort, at + "muster.dev/rollout=aborted"},
+		{"abort what is paused", poolOf(rolling("Soaking", "", 1, true), on(pausedOn)), Pool.Abort, at + "muster.dev/rollout=aborted"},
+		{"abort twice", poolOf(rolling("Soaking", "", 1, true), onInfra(abortedOn)), Pool.Abort, "is already aborted"},
+		{"abort nothing", poolOf(nil), Pool.Abort, "no rollout to abort"},
+		{"abort what has ended", poolOf(rolling("Ended", "", 3, true)), Pool.Abort, "muster rollout undo"},
+		{"retry what was aborted", poolOf(nil, onInfra(abortedOn)), Pool.Retry,
+			"annotate awsmachinepool/infra --namespace team muster.dev/rollout-"},
+		{"retry what has failed", poolOf(nil, rolledBack(nil)), Pool.Retry, at + "muster.dev/retry=0w"},
+		{"retry twice", poolOf(nil, rolledBack(nil), onInfra(map[string]string{settings.RetryAnnotation: "0w"})), Pool.Retry,
+			"is tried again already"},
+		{"retry nothing", poolOf(nil), Pool.Retry, "was rolled back or aborted"},
 		{"restart", poolOf(nil), restart("it's new"), at + "muster.dev/restart-now=it's new"},
 		{"restart without a reason", poolOf(nil), restart(" "), at + "muster.dev/restart-now=muster rollout restart at 2026-11-30T12:00:00Z"},
 		{"restart for the same reason", poolOf(nil, on(map[string]string{settings.RestartAnnotation: "x"})), restart("x"), "another --reason"},

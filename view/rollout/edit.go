@@ -71,6 +71,12 @@ func (t target) remove(key, says string) (Edit, error) {
 	return t.edit(key, nil, append(arguments, key+"-"), says)
 }
 
+// merge returns the change that a JSON merge patch makes.
+func (t target) merge(patch []byte, says string) Edit {
+	return Edit{Object: t.object(), Merge: patch, Kubectl: append(append([]string{"patch"}, t.arguments()...), "--type=merge", "--patch",
+		string(patch)), Says: fmt.Sprintf("%s: %s", t, says)}
+}
+
 // edit returns the change of an annotation, which nil removes.
 func (t target) edit(key string, value any, kubectl []string, says string) (Edit, error) {
 	merge, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})

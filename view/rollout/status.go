@@ -3,7 +3,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,9 +34,6 @@ const (
 	Unobserved = "Unobserved"
 )
 
-// failures are the reasons of rollouts that do not reach what was asked for, whatever their state.
-var failures = []string{"RolledBack", "RollbackImpossible"}
-
 // Status is how far the rollout of a pool is.
 type Status struct {
 	APIVersion     string         `json:"apiVersion"`
@@ -64,6 +60,14 @@ type Status struct {
 	Message string `json:"message,omitempty"`
 	// OverriddenBy is the client that has machines be replaced outside of windows.
 	OverriddenBy string `json:"overriddenBy,omitempty"`
+	// From and To are the templates between which machines are replaced, as the cloud names them, and Reasons the classes of reasons.
+	From    string   `json:"from,omitempty"`
+	To      string   `json:"to,omitempty"`
+	Reasons []string `json:"reasons,omitempty"`
+	// Gates are those of the rollout policies, with their state for this rollout.
+	Gates []common.GateStatus `json:"gates,omitempty"`
+	// Rollback is the return to a former template, or why it is impossible; nil if no rollout has failed.
+	Rollback *common.RollbackStatus `json:"rollback,omitempty"`
 }
 
 // Wave is one wave of a rollout.
@@ -78,10 +82,8 @@ type Wave struct {
 // Over reports whether there is nothing to wait for: the rollout has ended or failed, or there is none.
 func (s Status) Over() bool { return s.State == "" || s.State == Ended || s.Failed() }
 
-// Failed reports whether the rollout does not reach by itself what was asked for: it is halted, or was rolled back.
-func (s Status) Failed() bool {
-	return s.State == string(rollouts.Halted) || slices.Contains(failures, s.Reason)
-}
+// Failed reports whether the rollout does not reach by itself what was asked for: it is halted, or is or was rolled back.
+func (s Status) Failed() bool { return s.State == string(rollouts.Halted) || s.Rollback != nil }
 
 // StatusOf returns how far the rollout of a pool is.
 func StatusOf(p Pool) Status {
@@ -92,6 +94,7 @@ func StatusOf(p Pool) Status {
 	if r != nil {
 		s.ID, s.State, s.Wave, s.Reason, s.Message = r.ID, stateOf(r), int(r.Wave), r.Reason, view.OneLine(r.Message)
 		s.StartedAt, s.SoakUntil, s.OpensAt, s.OverriddenBy = r.StartedAt, r.SoakUntil, r.OpensAt, r.OverriddenBy
+		s.From, s.To, s.Reasons, s.Gates, s.Rollback = r.From, r.To, r.Reasons, r.Gates, p.rollback()
 		s.Replaced = replaced(of, r.Left)
 		s.Waves = s.waves(p, int(r.Of))
 	}
@@ -134,7 +137,9 @@ func (s Status) waves(p Pool, of int) []Wave {
 	for k, target := range targets {
 		w := Wave{Machines: target - begin, Replaced: max(0, min(int(ptr.Deref(s.Replaced, 0)), target)-begin)}
 		switch {
-		case s.State == Ended || k+1 < s.Wave && len(targets) == of:
+		case s.State == Ended:
+			w.State = Ended
+		case k+1 < s.Wave && len(targets) == of:
 			w.State, w.Replaced = Ended, w.Machines
 		case k+1 == s.Wave || len(targets) == 1:
 			w.State = s.State
@@ -146,12 +151,26 @@ func (s Status) waves(p Pool, of int) []Wave {
 
 // rollout returns the rollout that the infrastructure object reports; nil if it reports none.
 func (p Pool) rollout() *common.RolloutStatus {
-	fields, found, _ := unstructured.NestedMap(p.Infra.Object, "status", "rollout")
 	r := &common.RolloutStatus{}
-	if !found || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, r) != nil || r.ID == "" {
+	if !p.read(r, "rollout") || r.ID == "" {
 		return nil
 	}
 	return r
+}
+
+// rollback returns the return to a former template that the infrastructure object reports; nil if it reports none.
+func (p Pool) rollback() *common.RollbackStatus {
+	b := &common.RollbackStatus{}
+	if !p.read(b, "rollback") || b.Rollout == "" {
+		return nil
+	}
+	return b
+}
+
+// read reads a field of the status of the infrastructure object, and reports whether it is there.
+func (p Pool) read(into any, field string) bool {
+	fields, found, _ := unstructured.NestedMap(p.Infra.Object, "status", field)
+	return found && runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into) == nil
 }
 
 // waves returns the numbers of machines that have been replaced at the end of each wave of the pool's strategy.

@@ -38,6 +38,17 @@ func poolOf(rollout fields, change ...func(*Pool)) Pool {
 	return p
 }
 
+// rolledBack has a pool have returned to a revision, or not have been able to.
+func rolledBack(to fields) func(*Pool) {
+	return func(p *Pool) {
+		b := fields{"rollout": "0w", "specification": "s", "message": "i-1 failed", "at": "2026-11-30T11:20:40Z"}
+		if to != nil {
+			b["to"] = to
+		}
+		p.Infra.Object["status"].(fields)["rollback"] = b
+	}
+}
+
 func TestText(t *testing.T) {
 	t.Parallel()
 	const head, full, none = "MachinePool team/workers (AWSMachinePool infra)\n", "████████████████████", "░░░░░░░░░░░░░░░░░░░░"
@@ -68,9 +79,17 @@ func TestText(t *testing.T) {
 			"reason": "RolloutHalted", "message": "i-1"}),
 			"Rollout   1x\nState     Halted\nReplaced  1 of 10 machines\nRolloutHalted: i-1\n\n" +
 				"wave 1  ██░░░░░░░░░░░░░░░░░░  1/10  Halted\n", true, true},
-		{"it was rolled back", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(1), "of": int64(1), "reason": "RolledBack",
-			"message": "back"}),
-			"Rollout   1x\nState     Ended\nReplaced  10 of 10 machines\nRolledBack: back\n\nwave 1  " + full + "  10/10  Ended\n", true, true},
+		{"it was rolled back", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(1), "of": int64(1)}, rolledBack(fields{
+			"number": int64(2), "name": "r"})),
+			"Rollout      1x\nState        Ended\nReplaced     10 of 10 machines\nRolled back  from rollout 0w to revision 2: i-1 failed\n\n" +
+				"wave 1  " + full + "  10/10  Ended\n", true, true},
+		{"it can't be rolled back", poolOf(fields{"id": "1x", "state": "Replacing", "wave": int64(1), "of": int64(1), "left": int64(10)},
+			rolledBack(nil)), "Rollout      1x\nState        Replacing\nReplaced     0 of 10 machines\nRolled back  impossible: i-1 failed\n\n" +
+			"wave 1  " + none + "  0/10  Replacing\n", true, true},
+		{"with gates, and a machine that is held", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(1), "of": int64(1),
+			"left": int64(1), "gates": []any{fields{"name": "go", "state": "Passed"}}}),
+			"Rollout   1x\nState     Ended\nReplaced  9 of 10 machines\nGate go   Passed\n\n" +
+				"wave 1  ██████████████████░░  9/10  Ended\n", true, false},
 		{"all is replaced", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(3), "of": int64(3), "left": int64(0)}),
 			"Rollout   1x\nState     Ended\nReplaced  10 of 10 machines\n\nwave 1  " + full + "  1/1  Ended\nwave 2  " + full +
 				"  4/4  Ended\nwave 3  " + full + "  5/5  Ended\n", true, false},

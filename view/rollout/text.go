@@ -72,7 +72,23 @@ func (s Status) facts() [][]view.Cell {
 	if s.OverriddenBy != "" {
 		rows = append(rows, row("Windows", "overridden by "+s.OverriddenBy))
 	}
-	return rows
+	for _, g := range s.Gates {
+		rows = append(rows, row("Gate "+g.Name, g.State))
+	}
+	return append(rows, s.rollback()...)
+}
+
+// rollback is the line about a rollout that has failed.
+func (s Status) rollback() [][]view.Cell {
+	b := s.Rollback
+	if b == nil {
+		return nil
+	}
+	text := "impossible: " + view.OneLine(b.Message)
+	if b.To != nil {
+		text = fmt.Sprintf("from rollout %s to revision %d: %s", b.Rollout, b.To.Number, view.OneLine(b.Message))
+	}
+	return [][]view.Cell{{{Text: "Rolled back"}, {Text: text, Tone: view.Bad}}}
 }
 
 // bars are the lines of the waves.
@@ -97,8 +113,8 @@ func number(n *int32) string {
 	return strconv.Itoa(int(*n))
 }
 
-// JSON writes a status as one JSON object.
-func JSON(w io.Writer, s Status) error {
+// JSON writes a Status or a History as one JSON object.
+func JSON(w io.Writer, s any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

@@ -58,12 +58,16 @@ var completeArguments = map[string]cobra.CompletionFunc{
 	"adopt": completeObject(isPool),
 	"tree":  completeObject(func(r view.Resource) bool { return isPool(r) || r.Kind == "Cluster" }),
 
+	"abort":   completeObject(isPool),
 	"approve": completeObject(isPool),
+	"history": completeObject(isPool),
 	"pause":   completeObject(isPool),
 	"promote": completeObject(isPool),
 	"restart": completeObject(isPool),
 	"resume":  completeObject(isPool),
+	"retry":   completeObject(isPool),
 	"status":  completeObject(isPool),
+	"undo":    completeObject(isPool),
 }
 
 // anyFile completes the names of files, and anyFolder those of directories.

@@ -22,16 +22,18 @@ func rolloutCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollout",
 		Short: "Show and control the rollout of a pool",
-		Long: `Show and control how the machines of a pool are replaced. Each subcommand but status makes one change of one object, and prints the
-kubectl command that makes the same change. With --dry-run, it prints the command and changes nothing.
+		Long: `Show and control how the machines of a pool are replaced. Each subcommand but status and history makes one
+change of one object (undo may make two), and prints the kubectl command that makes the same change. With --dry-run, it prints the
+command and changes nothing.
 
 docs/rollouts.md describes rollouts by task.`,
 		Args: cobra.NoArgs,
 		// A command that cannot run prints its help for any argument and ends with 0, a misspelt subcommand included.
 		RunE: func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, false) },
 	}
-	cmd.AddCommand(rolloutStatusCommand(), rolloutPauseCommand(), rolloutResumeCommand(), rolloutRestartCommand(), rolloutPromoteCommand(),
-		rolloutApproveCommand(), rolloutHoldCommand(), rolloutReleaseCommand())
+	cmd.AddCommand(rolloutStatusCommand(), rolloutHistoryCommand(), rolloutPauseCommand(), rolloutResumeCommand(), rolloutRestartCommand(),
+		rolloutPromoteCommand(), rolloutAbortCommand(), rolloutUndoCommand(), rolloutRetryCommand(), rolloutApproveCommand(),
+		rolloutHoldCommand(), rolloutReleaseCommand())
 	return cmd
 }
 
@@ -49,8 +51,18 @@ func (r *rolloutEditor) addEditFlags(f *pflag.FlagSet) {
 	r.addFlags(f)
 }
 
-// poolEdit returns the change of a pool. The client reads what else is needed.
-type poolEdit func(ctx context.Context, c client.Client, p rollout.Pool, args []string) (rollout.Edit, error)
+// poolEdit returns the changes of a pool. The client reads what else is needed.
+type poolEdit func(ctx context.Context, c client.Client, p rollout.Pool, args []string) ([]rollout.Edit, error)
+
+// one makes a poolEdit of a single change that needs nothing else.
+func one(edit func(rollout.Pool) (rollout.Edit, error)) poolEdit {
+	return func(_ context.Context, _ client.Client, p rollout.Pool, _ []string) ([]rollout.Edit, error) {
+		return single(edit(p))
+	}
+}
+
+// single returns a single change.
+func single(e rollout.Edit, err error) ([]rollout.Edit, error) { return []rollout.Edit{e}, err }
 
 // command adds to a command what all changes of a pool have in common. KIND and NAME may be two arguments; others follow.
 func (r *rolloutEditor) command(cmd *cobra.Command, others int, edit poolEdit) *cobra.Command {
@@ -79,11 +91,16 @@ func (r *rolloutEditor) run(ctx context.Context, args, others []string, edit poo
 	if err != nil {
 		return at.reach(err)
 	}
-	e, err := edit(ctx, c, p, others)
+	edits, err := edit(ctx, c, p, others)
 	if err != nil {
 		return at.reach(err)
 	}
-	return r.apply(ctx, c, e, r.kubectl())
+	for _, e := range edits {
+		if err := r.apply(ctx, c, e, r.kubectl()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reachCluster finds the management cluster.
@@ -135,9 +152,7 @@ func rolloutPauseCommand() *cobra.Command {
 		Short:   "Pause the rollout of a pool",
 		Long:    `Pause the rollout of a pool, and those that come: no machine is replaced until the rollout is resumed.`,
 		Example: `  muster rollout pause machinepool/workers`,
-	}, 0, func(_ context.Context, _ client.Client, p rollout.Pool, _ []string) (rollout.Edit, error) {
-		return p.Pause()
-	})
+	}, 0, one(rollout.Pool.Pause))
 }
 
 func rolloutResumeCommand() *cobra.Command {
@@ -146,9 +161,7 @@ func rolloutResumeCommand() *cobra.Command {
 		Short:   "Resume a rollout that is paused",
 		Long:    `Resume a rollout that is paused, whether the MachinePool or its infrastructure object has the annotation.`,
 		Example: `  muster rollout resume machinepool/workers`,
-	}, 0, func(_ context.Context, _ client.Client, p rollout.Pool, _ []string) (rollout.Edit, error) {
-		return p.Resume()
-	})
+	}, 0, one(rollout.Pool.Resume))
 }
 
 func rolloutRestartCommand() *cobra.Command {
@@ -159,9 +172,7 @@ func rolloutRestartCommand() *cobra.Command {
 		Long: `Replace every machine of a pool that exists now, within the limits of its strategy and its rollout policies. Machines that are made
 later are not replaced.`,
 		Example: `  muster rollout restart machinepool/workers --reason 'new kernel'`,
-	}, 0, func(_ context.Context, _ client.Client, p rollout.Pool, _ []string) (rollout.Edit, error) {
-		return p.Restart(reason, time.Now())
-	})
+	}, 0, one(func(p rollout.Pool) (rollout.Edit, error) { return p.Restart(reason, time.Now()) }))
 	cmd.Flags().StringVar(&reason, "reason", "", "Reason that conditions and events show. If unspecified, the command's name and the time.")
 	return cmd
 }
@@ -175,9 +186,7 @@ func rolloutPromoteCommand() *cobra.Command {
 skip all soaks and gates that are left of this rollout. Windows, exclusions and budgets of rollout policies hold.`,
 		Example: `  muster rollout promote machinepool/workers
   muster rollout promote machinepool/workers --full`,
-	}, 0, func(_ context.Context, _ client.Client, p rollout.Pool, _ []string) (rollout.Edit, error) {
-		return p.Promote(full)
-	})
+	}, 0, one(func(p rollout.Pool) (rollout.Edit, error) { return p.Promote(full) }))
 	cmd.Flags().BoolVar(&full, "full", false, "Skip all soaks and gates that are left of this rollout.")
 	return cmd
 }
@@ -189,11 +198,11 @@ func rolloutApproveCommand() *cobra.Command {
 		Long: `Approve a gate of a rollout policy for the rollout that the pool is in. The next rollout waits for another approval. GATE is the
 name of a gate in a policy that selects the pool.`,
 		Example: `  muster rollout approve machinepool/workers go`,
-	}, 1, func(ctx context.Context, c client.Client, p rollout.Pool, args []string) (rollout.Edit, error) {
+	}, 1, func(ctx context.Context, c client.Client, p rollout.Pool, args []string) ([]rollout.Edit, error) {
 		e, err := p.Policies(ctx, c)
 		if err != nil {
-			return rollout.Edit{}, fmt.Errorf("find the gates of the pool: %w", err)
+			return nil, fmt.Errorf("find the gates of the pool: %w", err)
 		}
-		return p.Approve(args[0], e.Gates)
+		return single(p.Approve(args[0], e.Gates))
 	})
 }

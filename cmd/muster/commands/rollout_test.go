@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/view/rollout"
 )
@@ -204,8 +205,8 @@ func TestRolloutOutcome(t *testing.T) {
 		{"it goes on, and the watch was ended", rollout.Status{State: "Replacing"}, true, interrupted},
 		{"it is halted", rollout.Status{State: "Halted"}, true, haltedCode},
 		{"it is halted, without a watch", rollout.Status{State: "Halted"}, false, haltedCode},
-		{"it was rolled back", rollout.Status{State: rollout.Ended, Reason: "RolledBack"}, true, haltedCode},
-		{"it can't be rolled back", rollout.Status{State: "Waiting", Reason: "RollbackImpossible"}, true, haltedCode},
+		{"it was rolled back", rollout.Status{State: rollout.Ended, Rollback: &common.RollbackStatus{}}, true, haltedCode},
+		{"it can't be rolled back", rollout.Status{State: "Waiting", Rollback: &common.RollbackStatus{}}, true, haltedCode},
 	} {
 		err := outcome(c.status, c.watched)
 		var code exitCode
