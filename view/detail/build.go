@@ -25,9 +25,11 @@ type Facts struct {
 	// Pass is the last pass over the pool; nil if this process has made none.
 	Pass    *memory.Pass
 	Samples []memory.Sample
-	Events  []Event
-	Cloud   string
-	Unread  []string
+	// Policies is nil if no rollout policy selects the pool, or if they may not be read.
+	Policies *Policies
+	Events   []Event
+	Cloud    string
+	Unread   []string
 }
 
 // Build describes a pool.
@@ -42,7 +44,9 @@ func Build(f Facts) Detail {
 	if d.History == nil {
 		d.History = []memory.Sample{}
 	}
+	d.Policies = f.Policies
 	if f.Infra != nil {
+		d.progress(f)
 		d.Template, _, _ = unstructured.NestedString(f.Infra.Object, "status", "template")
 		d.ProviderID, _, _ = unstructured.NestedString(f.Infra.Object, "spec", "providerID")
 	}

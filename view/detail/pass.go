@@ -102,7 +102,7 @@ func machineOf(i *pool.Instance, o pool.Observed) Machine {
 		m.Age = Old
 	}
 	if i.Node != nil {
-		m.Node, m.Version = i.Node.Name, i.Node.KubeletVersion
+		m.Node, m.Version, m.Kept, m.KeptUntil = i.Node.Name, i.Node.KubeletVersion, i.Node.Held, i.Node.HeldUntil
 	}
 	return m
 }

@@ -38,6 +38,7 @@ func Read(ctx context.Context, c client.Client, key client.ObjectKey) (Facts, er
 			f.Unread = append(f.Unread, err.Error())
 		}
 	}
+	f.readPolicies(ctx, c, time.Now())
 	objects := []view.Reference{{Kind: "MachinePool", Name: key.Name}}
 	if ref := f.Pool.Spec.Template.Spec.InfrastructureRef; ref.Name != "" {
 		objects = append(objects, view.Reference{Kind: ref.Kind, Name: ref.Name})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/view"
 	"github.com/muster-project/muster/view/memory"
+	"github.com/muster-project/muster/view/rollout"
 )
 
 // APIVersion and Kind begin the JSON form. Fields are added to it, never renamed or removed.
@@ -32,12 +33,16 @@ type Detail struct {
 	// NodesUnknown is true if the workload cluster did not answer.
 	NodesUnknown bool `json:"nodesUnknown,omitempty"`
 	// Rollout and Budget are those of the last pass.
-	Rollout  *Rollout  `json:"rollout,omitempty"`
-	Budget   *Budget   `json:"budget,omitempty"`
-	Zones    []Zone    `json:"zones"`
-	Machines int       `json:"machines"`
-	Drains   []Drain   `json:"drains"`
-	Differs  []Differs `json:"differs"`
+	Rollout *Rollout `json:"rollout,omitempty"`
+	Budget  *Budget  `json:"budget,omitempty"`
+	// Progress is how far the rollout is, as the infrastructure object reports it; nil if it reports none. Policies is what the rollout
+	// policies that select the pool allow now; nil if there are none, or if they may not be read.
+	Progress *rollout.Status `json:"progress,omitempty"`
+	Policies *Policies       `json:"policies,omitempty"`
+	Zones    []Zone          `json:"zones"`
+	Machines int             `json:"machines"`
+	Drains   []Drain         `json:"drains"`
+	Differs  []Differs       `json:"differs"`
 	// Waiting are the causes that the pool waits for, most important first; Issues are the cloud's own errors.
 	Waiting    []Cause         `json:"waiting"`
 	Issues     []Cause         `json:"issues"`
@@ -105,6 +110,9 @@ type Machine struct {
 	Protected bool `json:"protected,omitempty"`
 	Marked    bool `json:"marked,omitempty"`
 	Standby   bool `json:"standby,omitempty"`
+	// Kept is true if a user keeps it from being replaced, KeptUntil the end of that; zero for none.
+	Kept      bool      `json:"kept,omitempty"`
+	KeptUntil time.Time `json:"keptUntil,omitzero"`
 	// Goes is the reason to replace or remove it, now or later; nil if it stays. Selected is true if its turn has come, Wave the wave of the
 	// rollout in which it goes, from 1; 0 if that is not known.
 	Goes     *Cause `json:"goes,omitempty"`

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/view"
@@ -82,7 +84,11 @@ func objects() (*clusterv1.MachinePool, *unstructured.Unstructured, *corev1.Even
 		Status: clusterv1.MachinePoolStatus{Replicas: ptr.To(int32(3)), ReadyReplicas: ptr.To(int32(2)), UpToDateReplicas: ptr.To(int32(1))}}
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"namespace": "team-000", "name": "workers"},
-		"status": map[string]any{"state": "Updating", "conditions": []any{
+		"spec":     map[string]any{"strategy": map[string]any{"waves": []any{int64(1)}}},
+		"status": map[string]any{"state": "Updating", "rollout": map[string]any{"id": "1x", "state": "Waiting", "wave": int64(2), "of": int64(2),
+			"left": int64(2), "reason": "GateUnknown", "message": "gate errors of ClusterRolloutPolicy prod is unknown: " + hostile,
+			"gates": []any{map[string]any{"name": "errors", "policy": "ClusterRolloutPolicy prod", "state": "Unknown",
+				"message": hostile}}, "opensAt": "2126-11-30T21:00:00Z", "overriddenBy": hostile}, "conditions": []any{
 			map[string]any{"type": "Ready", "status": "False", "reason": "Rolling", "message": "the cloud says " + hostile,
 				"lastTransitionTime": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)},
 		}},
@@ -94,6 +100,14 @@ func objects() (*clusterv1.MachinePool, *unstructured.Unstructured, *corev1.Even
 	return mp, u, event
 }
 
+// rolloutPolicy returns a policy that excludes the present, with two gates.
+func rolloutPolicy() *musterv1.ClusterRolloutPolicy {
+	return &musterv1.ClusterRolloutPolicy{ObjectMeta: metav1.ObjectMeta{Name: "prod"}, Spec: musterv1.RolloutPolicySpec{
+		Exclusions: []musterv1.RolloutExclusion{{From: "2020-01-01", To: "2126-01-01", Why: "peak " + hostile}},
+		Gates: []musterv1.RolloutGate{{Name: "go", Approval: &musterv1.ApprovalGate{}},
+			{Name: "errors", Prometheus: &musterv1.PrometheusGate{}}}}}
+}
+
 // outcome returns a pass over the pool of objects: one machine drains and is blocked, one goes next, one is new.
 func outcome() engine.Outcome {
 	now := time.Now()
@@ -101,6 +115,8 @@ func outcome() engine.Outcome {
 	node := func(name string) *pool.Node {
 		return &pool.Node{Name: name, Joined: now, Ready: true, ReadySince: now, KubeletVersion: "v1.34.1"}
 	}
+	held := node("node-2")
+	held.Held, held.HeldUntil = true, time.Date(2126, 1, 1, 0, 0, 0, 0, time.UTC)
 	draining := node("node-1")
 	draining.DrainStarted, draining.Remaining, draining.Blocked = now.Add(-time.Minute), 1,
 		[]string{"pod shop/web-0: PodDisruptionBudget web " + hostile}
@@ -108,7 +124,7 @@ func outcome() engine.Outcome {
 	return engine.Outcome{Seen: true, Observed: pool.Observed{Group: &pool.Group{Size: 3}, Wanted: wanted, Instances: []pool.Instance{
 		{ID: "i-1", Zone: "zone-a", Template: old, State: pool.Running, Created: now.Add(-time.Hour), Node: draining,
 			TemplateDiff: []string{"spec.type"}},
-		{ID: "i-2", Zone: "zone-a", Template: old, State: pool.Running, Created: now.Add(-time.Hour), Node: node("node-2"),
+		{ID: "i-2", Zone: "zone-a", Template: old, State: pool.Running, Created: now.Add(-time.Hour), Node: held,
 			ScaleInProtected: true, TemplateDiff: []string{"spec.type"}},
 		{ID: "i-3", Zone: "zone-b", Template: pool.Template{Ref: "lt-1:2", Content: "b"}, State: pool.Running, Created: now,
 			Node: node("node-3")},
@@ -179,11 +195,11 @@ func newSite(t testing.TB, source *pools) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := corev1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), musterv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	mp, infra, event := objects()
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mp).Build()
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mp, rolloutPolicy()).Build()
 	reads := fixtureClient{Client: c, infra: infra, event: event}
 	m := memory.New()
 	k := memory.Key{Kind: testKind, Namespace: "team-000", Name: "workers"}

@@ -144,7 +144,9 @@ func TestPoolShowsTheRollout(t *testing.T) {
 	for _, want := range []string{"Zone zone-a", "Zone zone-b", "Goes now", "Goes in wave 2", "Draining", "protected", "Failed",
 		"PodDisruptionBudget web", "spec.type", "on 2 machines", "Wave 1", "at least 2 serve", "node-1 is draining", "DrainBlocked",
 		"no capacity", "kubectl scale machinepool/workers",
-		"muster plan machinepool/workers", `class="chart"`, "v1.34.1"} {
+		"muster plan machinepool/workers", `class="chart"`, "v1.34.1",
+		"1 of 3 replaced", `aria-label="0 of 2 replaced"`, "Opens at 2126-11-30T21:00:00Z", "Rollout policies",
+		"ClusterRolloutPolicy prod", "peak ", "<b>errors</b> Unknown", "kept until 2126-01-01T00:00:00Z"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q on the page", want)
 		}
@@ -155,7 +157,8 @@ func TestPoolShowsTheRollout(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.Machines != 4 || len(d.Zones) != 2 || d.Rollout.Left != 2 || d.Budget.SurgeLeft() != 0 || len(d.Drains) != 1 || len(d.History) != 2 ||
-		len(d.Events) != 1 || d.Zones[0].Machines[0].Goes == nil || !d.Zones[0].Machines[0].Selected || d.Zones[0].Machines[1].Wave != 2 {
+		len(d.Events) != 1 || d.Zones[0].Machines[0].Goes == nil || !d.Zones[0].Machines[0].Selected || d.Zones[0].Machines[1].Wave != 2 ||
+		len(d.Progress.Waves) != 2 || len(d.Progress.Gates) != 1 || len(d.Policies.Closed) != 1 || !d.Zones[0].Machines[1].Kept {
 		t.Errorf("want the same as the page, got %s", text)
 	}
 }

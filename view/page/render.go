@@ -66,6 +66,7 @@ func checkTemplates() error {
 var functions = template.FuncMap{
 	"asset": assets.Address, "number": number, "ago": ago, "row": rowID, "levelName": levelName, "bar": bar, "poolPath": poolPath,
 	"plural": plural, "rate": rate, "whole": whole, "effect": effect, "choice": newChoice, "lower": strings.ToLower,
+	"moment": moment, "ordinal": func(k int) int { return k + 1 }, "share": share,
 }
 
 // number shows a count; one that is unknown as a question mark.
@@ -89,6 +90,15 @@ func ago(at time.Time) template.HTML {
 // bar shows how many machines are up to date.
 func bar(upToDate, desired *int32) template.HTML {
 	return chart.Bar(upToDate, desired, fmt.Sprintf("%s of %s up to date", number(upToDate), number(desired)))
+}
+
+// moment shows a time that is still to come.
+func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// share shows how many machines of a wave are replaced.
+func share(replaced, of int) template.HTML {
+	part, whole := int32(replaced), int32(of)
+	return chart.Bar(&part, &whole, fmt.Sprintf("%d of %d replaced", replaced, of))
 }
 
 // rowID returns the id of the element of a pool: names may have characters that selectors give a meaning to.
