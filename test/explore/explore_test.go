@@ -26,6 +26,7 @@ var (
 	stop     = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop     = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
 	kind     = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
+	policies = flag.Bool("policies", true, "explore one scenario in three with a rollout policy")
 	extras   = flag.Bool("extra", false, "explore scenarios with what was added to all kinds later, such as several pools")
 	switched = flag.String("switches", "", "explore scenarios with these switches of the simulators alone, as in "+
 		"eks.FailedStays,lists.Reversed, instead of those that the seed draws")
@@ -156,7 +157,14 @@ func exploreAll(t *testing.T, seeds []uint64) {
 func draw(seed uint64) script.Scenario { return drawOf(*kind, seed) }
 
 // drawOf makes the scenario of a seed, of the kind with that name or, without a name, of the kind that the seed chooses.
-func drawOf(kind string, seed uint64) script.Scenario { return drawAs(kind, seed, *extras) }
+// One in three has a rollout policy.
+func drawOf(kind string, seed uint64) script.Scenario {
+	s := drawAs(kind, seed, *extras)
+	if *policies {
+		s.Policy = script.DrawPolicy(seed, s.Ends)
+	}
+	return s
+}
 
 // drawAs is drawOf with or without what was added to all kinds later.
 func drawAs(kind string, seed uint64, extras bool) script.Scenario {

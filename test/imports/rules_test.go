@@ -222,7 +222,7 @@ var rules = []rule{
 		"test/explore/machinecontroller"), why: "what happens is data, whatever plays it"},
 	{path: "test/explore/world", only: kubed(append(slices.Clone(parts),
 		"api/common", "api/muster/...", "cloud", "cloud/wire", "kube/infrapool",
-		"kube/machinepool", "pool/...", "sim", "test/explore/machinecontroller",
+		"kube/machinepool", "kube/policy", "kube/policy/limiter", "pool/...", "sim", "test/explore/machinecontroller",
 		"test/explore/oracle", "test/explore/record", "test/explore/script", "test/explore/workload", "test/explore/apifault", "test/memapi",
 		"view/plan")...),
 		why: "what is of one kind of pool is in a folder of test/explore/kinds"},

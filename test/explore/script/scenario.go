@@ -50,6 +50,8 @@ type Scenario struct {
 	Adopted bool
 	// Switches holds the simulator switches that are on during the whole scenario.
 	Switches sim.Switches
+	// Policy is the rollout policy that selects the pools; nil for none.
+	Policy *Policy
 	// Rests is the length of the additional quiet time at the end.
 	Rests time.Duration
 	// Neighbours is true if other controllers are at work in the workload cluster.

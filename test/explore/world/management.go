@@ -89,6 +89,9 @@ func (f *setup) create() {
 	if w.pool.SetUp != nil {
 		w.pool.SetUp()
 	}
+	if p := f.policy(); p != nil {
+		w.Must(w.Objects.User.Create(ctx, p), "make the policy")
+	}
 	f.apply(nil)
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/kube/policy"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 )
@@ -46,7 +48,8 @@ func (g *managers) start() *process {
 	p.cached = local
 	live := w.Objects.server.NewCache(uncached(w.Scenario.Kind)...).Client(p.gate(false))
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
-		SkipModelReconciliation: w.Scenario.SkipModel})
+		SkipModelReconciliation: w.Scenario.SkipModel, Policies: &limiter.Limiter{Policies: &policy.Reader{Client: local},
+			Ledger: &limiter.Ledger{Started: limiter.Started()}}})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	for _, m := range w.members {
 		p.controllers = append(p.controllers,
