@@ -88,7 +88,9 @@ func objects() (*clusterv1.MachinePool, *unstructured.Unstructured, *corev1.Even
 		"status": map[string]any{"state": "Updating", "rollout": map[string]any{"id": "1x", "state": "Waiting", "wave": int64(2), "of": int64(2),
 			"left": int64(2), "reason": "GateUnknown", "message": "gate errors of ClusterRolloutPolicy prod is unknown: " + hostile,
 			"gates": []any{map[string]any{"name": "errors", "policy": "ClusterRolloutPolicy prod", "state": "Unknown",
-				"message": hostile}}, "opensAt": "2126-11-30T21:00:00Z", "overriddenBy": hostile}, "conditions": []any{
+				"message": hostile}},
+			"held": []any{"node-2"}, "quarantined": []any{hostile}, "opensAt": "2126-11-30T21:00:00Z",
+			"overriddenBy": hostile}, "conditions": []any{
 			map[string]any{"type": "Ready", "status": "False", "reason": "Rolling", "message": "the cloud says " + hostile,
 				"lastTransitionTime": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)},
 		}},

@@ -146,7 +146,7 @@ func TestPoolShowsTheRollout(t *testing.T) {
 		"no capacity", "kubectl scale machinepool/workers",
 		"muster plan machinepool/workers", `class="chart"`, "v1.34.1",
 		"1 of 3 replaced", `aria-label="0 of 2 replaced"`, "Opens at 2126-11-30T21:00:00Z", "Rollout policies",
-		"ClusterRolloutPolicy prod", "peak ", "<b>errors</b> Unknown", "kept until 2126-01-01T00:00:00Z"} {
+		"ClusterRolloutPolicy prod", "peak ", "<b>errors</b> Unknown", "Held by users: node-2", "kept until 2126-01-01T00:00:00Z"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q on the page", want)
 		}

@@ -66,6 +66,9 @@ type Status struct {
 	Reasons []string `json:"reasons,omitempty"`
 	// Gates are those of the rollout policies, with their state for this rollout.
 	Gates []common.GateStatus `json:"gates,omitempty"`
+	// Held are nodes that users keep, Quarantined nodes that can't be drained and are left while others are replaced; the first of each.
+	Held        []string `json:"held,omitempty"`
+	Quarantined []string `json:"quarantined,omitempty"`
 	// Rollback is the return to a former template, or why it is impossible; nil if no rollout has failed.
 	Rollback *common.RollbackStatus `json:"rollback,omitempty"`
 }
@@ -95,6 +98,7 @@ func StatusOf(p Pool) Status {
 		s.ID, s.State, s.Wave, s.Reason, s.Message = r.ID, stateOf(r), int(r.Wave), r.Reason, view.OneLine(r.Message)
 		s.StartedAt, s.SoakUntil, s.OpensAt, s.OverriddenBy = r.StartedAt, r.SoakUntil, r.OpensAt, r.OverriddenBy
 		s.From, s.To, s.Reasons, s.Gates, s.Rollback = r.From, r.To, r.Reasons, r.Gates, p.rollback()
+		s.Held, s.Quarantined = r.Held, r.Quarantined
 		s.Replaced = replaced(of, r.Left)
 		s.Waves = s.waves(p, int(r.Of))
 	}

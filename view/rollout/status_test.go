@@ -87,8 +87,8 @@ func TestText(t *testing.T) {
 			rolledBack(nil)), "Rollout      1x\nState        Replacing\nReplaced     0 of 10 machines\nRolled back  impossible: i-1 failed\n\n" +
 			"wave 1  " + none + "  0/10  Replacing\n", true, true},
 		{"with gates, and a machine that is held", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(1), "of": int64(1),
-			"left": int64(1), "gates": []any{fields{"name": "go", "state": "Passed"}}}),
-			"Rollout   1x\nState     Ended\nReplaced  9 of 10 machines\nGate go   Passed\n\n" +
+			"left": int64(1), "gates": []any{fields{"name": "go", "state": "Passed"}}, "held": []any{"n1", "n2"}, "quarantined": []any{"n3"}}),
+			"Rollout      1x\nState        Ended\nReplaced     9 of 10 machines\nGate go      Passed\nHeld         n1, n2\nQuarantined  n3\n\n" +
 				"wave 1  ██████████████████░░  9/10  Ended\n", true, false},
 		{"all is replaced", poolOf(fields{"id": "1x", "state": "Ended", "wave": int64(3), "of": int64(3), "left": int64(0)}),
 			"Rollout   1x\nState     Ended\nReplaced  10 of 10 machines\n\nwave 1  " + full + "  1/1  Ended\nwave 2  " + full +

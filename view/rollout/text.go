@@ -72,8 +72,22 @@ func (s Status) facts() [][]view.Cell {
 	if s.OverriddenBy != "" {
 		rows = append(rows, row("Windows", "overridden by "+s.OverriddenBy))
 	}
+	return append(rows, s.details()...)
+}
+
+// details are the lines of gates, nodes and rollbacks.
+func (s Status) details() [][]view.Cell {
+	var rows [][]view.Cell
 	for _, g := range s.Gates {
-		rows = append(rows, row("Gate "+g.Name, g.State))
+		rows = append(rows, view.Cells("Gate "+g.Name, g.State))
+	}
+	for _, nodes := range []struct {
+		name string
+		list []string
+	}{{"Held", s.Held}, {"Quarantined", s.Quarantined}} {
+		if len(nodes.list) > 0 {
+			rows = append(rows, view.Cells(nodes.name, strings.Join(nodes.list, ", ")))
+		}
 	}
 	return append(rows, s.rollback()...)
 }
