@@ -11,12 +11,12 @@ import (
 )
 
 // policy returns the rollout policy of the scenario, or nil.
-func (f *setup) policy() *musterv1.ClusterRolloutPolicy {
+func (f *setup) policy() *musterv1.RolloutPolicy {
 	of := f.world.Scenario.Policy
 	if of == nil {
 		return nil
 	}
-	p := &musterv1.ClusterRolloutPolicy{ObjectMeta: metav1.ObjectMeta{Name: "hours"}}
+	p := &musterv1.RolloutPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "hours"}}
 	if of.Settle > 0 {
 		p.Spec.Settle = &metav1.Duration{Duration: of.Settle}
 	}
