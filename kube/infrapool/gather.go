@@ -55,6 +55,14 @@ type scope[O Object] struct {
 
 func (s scope[O]) deleting() bool { return !s.object.GetDeletionTimestamp().IsZero() }
 
+// version returns the version of Kubernetes that the MachinePool asks for; empty if it asks for none.
+func (s scope[O]) version() string {
+	if s.machinePool == nil {
+		return ""
+	}
+	return s.machinePool.Spec.Template.Spec.Version
+}
+
 // clusterDeleting reports whether the Cluster is being deleted or gone.
 func (s scope[O]) clusterDeleting() bool {
 	return s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero()

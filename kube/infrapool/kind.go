@@ -86,6 +86,8 @@ type Kind[O Object, S any] struct {
 	// TemplateFields are the names of the fields of the specification that make the template of new machines, and that a pool which returns to
 	// a former template takes from it. Nil: pools of this kind can't return.
 	TemplateFields []string
+	// VersionRises is true if the cloud refuses a lower version of Kubernetes than nodes have.
+	VersionRises bool
 	// Conditions returns the conditions that no other kind has. It is called when the cloud has answered, and returns the same types each
 	// time. Nil: there are none.
 	Conditions func(o O, r report.Report, out engine.Outcome) []report.Condition

@@ -20,6 +20,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/pool/rollouts"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // asked is what is asked of a pool: its objects, or copies of them that have a former template in place of their own.
@@ -198,6 +199,9 @@ func (r *rollbacks[O, S]) former(ctx context.Context, s scope[O], hash string) (
 	if err != nil {
 		return nil, "", err
 	}
+	if is, was := s.version(), to.Template.MachinePool.Version; r.kind.VersionRises && isLower(was, is) {
+		return nil, fmt.Sprintf("version %s is lower than %s, and nodes of the cloud do not go back", was, is), nil
+	}
 	if s.asked, err = r.withTemplate(s.asked, to); err != nil {
 		return nil, "", err
 	}
@@ -213,6 +217,13 @@ func (r *rollbacks[O, S]) former(ctx context.Context, s scope[O], hash string) (
 			"that it had is another one now", last.Number), nil
 	}
 	return last, "", nil
+}
+
+// isLower reports whether a version of Kubernetes is lower than another one. One that can't be read is not.
+func isLower(version, than string) bool {
+	a, known := upgrade.Parse(version)
+	b, other := upgrade.Parse(than)
+	return known && other && a.Compare(b) < 0
 }
 
 // templateID identifies the template that is wanted, as the ID of its rollout does.

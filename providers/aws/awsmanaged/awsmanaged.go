@@ -53,9 +53,10 @@ var _ infrapool.Adapter[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolS
 // Kind is AWSManagedMachinePool.
 func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource] {
 	return infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource]{
-		Group:     awsv1.GroupVersion.Group,
-		Name:      awsv1.AWSManagedMachinePoolKind,
-		Finalizer: awsv1.ManagedMachinePoolFinalizer,
+		Group:        awsv1.GroupVersion.Group,
+		Name:         awsv1.AWSManagedMachinePoolKind,
+		Finalizer:    awsv1.ManagedMachinePoolFinalizer,
+		VersionRises: true,
 		TemplateFields: []string{"amiType", "amiVersion", "awsLaunchTemplate", "capacityType", "diskSize", "instanceType",
 			"instanceTypes", "remoteAccess"},
 		New:     func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },

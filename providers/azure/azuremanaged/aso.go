@@ -46,6 +46,7 @@ func (ASO) Kind() infrapool.Kind[*aksv1.AzureASOManagedMachinePool, *aksv1.Agent
 		Group:          aksv1.GroupVersion.Group,
 		Name:           aksv1.AzureASOManagedMachinePoolKind,
 		Finalizer:      aksv1.ASOManagedMachinePoolFinalizer,
+		VersionRises:   true,
 		TemplateFields: []string{"resources"},
 		New:            func() *aksv1.AzureASOManagedMachinePool { return &aksv1.AzureASOManagedMachinePool{} },
 		NewList:        asoObjects.NewList,

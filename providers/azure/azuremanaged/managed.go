@@ -39,9 +39,10 @@ var _ infrapool.Adapter[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource] 
 // Kind is AzureManagedMachinePool.
 func (Managed) Kind() infrapool.Kind[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource] {
 	return infrapool.Kind[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource]{
-		Group:     aksv1.GroupVersion.Group,
-		Name:      aksv1.AzureManagedMachinePoolKind,
-		Finalizer: aksv1.ManagedMachinePoolFinalizer,
+		Group:        aksv1.GroupVersion.Group,
+		Name:         aksv1.AzureManagedMachinePoolKind,
+		Finalizer:    aksv1.ManagedMachinePoolFinalizer,
+		VersionRises: true,
 		TemplateFields: []string{"enableEncryptionAtHost", "enableFIPS", "enableNodePublicIP", "enableUltraSSD", "kubeletConfig",
 			"kubeletDiskType", "linuxOSConfig", "maxPods", "nodeImageVersion", "osDiskSizeGB", "osDiskType", "sku"},
 		New:            func() *aksv1.AzureManagedMachinePool { return &aksv1.AzureManagedMachinePool{} },

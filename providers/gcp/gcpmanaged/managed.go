@@ -33,9 +33,10 @@ var _ infrapool.Adapter[*gcpv1.GCPManagedMachinePool, *gcpv1.ManagedMachinePoolS
 // Kind is GCPManagedMachinePool.
 func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPManagedMachinePool, *gcpv1.ManagedMachinePoolSource] {
 	return infrapool.Kind[*gcpv1.GCPManagedMachinePool, *gcpv1.ManagedMachinePoolSource]{
-		Group:     gcpv1.GroupVersion.Group,
-		Name:      gcpv1.GCPManagedMachinePoolKind,
-		Finalizer: gcpv1.ManagedMachinePoolFinalizer,
+		Group:        gcpv1.GroupVersion.Group,
+		Name:         gcpv1.GCPManagedMachinePoolKind,
+		Finalizer:    gcpv1.ManagedMachinePoolFinalizer,
+		VersionRises: true,
 		TemplateFields: []string{"confidentialCompute", "diskSizeGB", "diskSizeGb", "diskType", "imageType", "instanceType",
 			"linuxNodeConfig", "localSsdCount", "machineType", "maxPodsPerNode", "nodeSecurity", "preemptible", "spot"},
 		New:            func() *gcpv1.GCPManagedMachinePool { return &gcpv1.GCPManagedMachinePool{} },

@@ -40,9 +40,10 @@ var _ infrapool.Adapter[*ociv1.OCIManagedMachinePool, *ociv1.ManagedMachinePoolS
 // Kind is OCIManagedMachinePool.
 func (Adapter) Kind() infrapool.Kind[*ociv1.OCIManagedMachinePool, *ociv1.ManagedMachinePoolSource] {
 	return infrapool.Kind[*ociv1.OCIManagedMachinePool, *ociv1.ManagedMachinePoolSource]{
-		Group:     ociv1.GroupVersion.Group,
-		Name:      ociv1.OCIManagedMachinePoolKind,
-		Finalizer: ociv1.ManagedMachinePoolFinalizer,
+		Group:        ociv1.GroupVersion.Group,
+		Name:         ociv1.OCIManagedMachinePoolKind,
+		Finalizer:    ociv1.ManagedMachinePoolFinalizer,
+		VersionRises: true,
 		TemplateFields: []string{"initialNodeLabels", "nodeMetadata", "nodeShape", "nodeShapeConfig", "nodeSourceViaImage",
 			"sshPublicKey", "version"},
 		New:            func() *ociv1.OCIManagedMachinePool { return &ociv1.OCIManagedMachinePool{} },

@@ -41,6 +41,7 @@ func (Adapter) Kind() infrapool.Kind[*ociv1.OCIVirtualMachinePool, *ociv1.Virtua
 		Group:          ociv1.GroupVersion.Group,
 		Name:           ociv1.OCIVirtualMachinePoolKind,
 		Finalizer:      ociv1.VirtualMachinePoolFinalizer,
+		VersionRises:   true,
 		TemplateFields: []string{"initialVirtualNodeLabels", "podConfiguration", "taints"},
 		New:            func() *ociv1.OCIVirtualMachinePool { return &ociv1.OCIVirtualMachinePool{} },
 		NewList:        func() client.ObjectList { return &ociv1.OCIVirtualMachinePoolList{} },

@@ -57,6 +57,7 @@ func (Adapter) Kind() infrapool.Kind[*scalewayv1.ScalewayManagedMachinePool, *sc
 		Group:          scalewayv1.GroupVersion.Group,
 		Name:           scalewayv1.ScalewayManagedMachinePoolKind,
 		Finalizer:      scalewayv1.ManagedMachinePoolFinalizer,
+		VersionRises:   true,
 		TemplateFields: []string{"kubeletArgs", "nodeType", "rootVolumeSizeGB", "rootVolumeType"},
 		New:            func() *scalewayv1.ScalewayManagedMachinePool { return &scalewayv1.ScalewayManagedMachinePool{} },
 		NewList:        func() client.ObjectList { return &scalewayv1.ScalewayManagedMachinePoolList{} },
