@@ -61,7 +61,7 @@ func (v *selection) selectInstances() {
 func (v *selection) quarantine() {
 	var drains []undrainable.Drain
 	for _, m := range v.queue {
-		if m.selected && m.isDraining() && !v.fleet.removable(m) {
+		if m.selected && m.Guard == nil && m.isDraining() && !v.fleet.removable(m) {
 			drains = append(drains, undrainable.Drain{ID: m.ID, Started: m.Node.DrainStarted, Voluntary: m.voluntary(),
 				Blocked: m.Node.Remaining > 0 && len(m.Node.Blocked) > 0, Quarantined: m.Node.Quarantined})
 		}

@@ -53,6 +53,10 @@ type RolloutStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	Left *int32 `json:"left,omitempty"`
 
+	// Returns is true if the rollout returns to a former template, without waves and gates.
+	// +optional
+	Returns bool `json:"returns,omitempty"`
+
 	// StartedAt is when the rollout was first seen.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`

@@ -65,6 +65,10 @@ func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translati
 		}
 		t.Translation, err = r.adapter.Translate(s.asked.object, in)
 	}
+	if s.asked.lost != nil {
+		t.notObservable = s.asked.lost
+		return t, nil
+	}
 	if err != nil {
 		t.notObservable = untranslated(err)
 		return t, nil

@@ -25,6 +25,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/infrapool/revision"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/infrapool/watch"
@@ -86,6 +87,9 @@ type Kind[O Object, S any] struct {
 	// TemplateFields are the names of the fields of the specification that make the template of new machines, and that a pool which returns to
 	// a former template takes from it. Nil: pools of this kind can't return.
 	TemplateFields []string
+	// TemplateExcept are those within them, such as template.vmExtensions, that are not kept and stay as the specification has them: they hold
+	// secrets, or are changed on machines in place.
+	TemplateExcept []string
 	// VersionRises is true if the cloud refuses a lower version of Kubernetes than nodes have.
 	VersionRises bool
 	// Conditions returns the conditions that no other kind has. It is called when the cloud has answered, and returns the same types each
@@ -94,6 +98,11 @@ type Kind[O Object, S any] struct {
 	// Health returns the bounds of a provider rollout that the object asks for, with the cloud's defaults filled in, for plans. Nil: the
 	// cloud replaces no machines by itself.
 	Health func(O) preview.Health
+}
+
+// template returns the fields of the specification that make the template.
+func (k Kind[O, S]) template() revision.Fields {
+	return revision.Fields{Names: k.TemplateFields, Except: k.TemplateExcept}
 }
 
 // bootstrapMode returns what bootstrap data is to the machines of an object.

@@ -77,7 +77,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	if r.Policies != nil {
 		look.Limits = func(at time.Time) rollouts.Limits {
 			l := limits(ctx, r.Policies, r.kind.Name, s, at)
-			if s.asked.returned() {
+			if s.asked.returns {
 				l = l.Back()
 			}
 			return l
@@ -99,11 +99,14 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	}
 	_, look.Unreachable = r.workloads.Client(ctx, s.workload())
 	in.Target.Cache.MaxAge = age
-	out := r.engine.Look(ctx, in, r.workloads.Nodes(ctx, s.workload()))
+	workload := s.workload()
+	workload.ForceAfter = forceAfter(in.Desired.Strategy)
+	nodes := throughMachines(m, r.workloads.Nodes(ctx, workload))
+	out := r.engine.Look(ctx, in, nodes)
 	if step := out.Plan.Step; step != nil && step.Kind == pool.Adopt {
 		in.Desired.Adopt.Done, in.Target.AssumeOwned = true, true
 		look.Desired, look.Adopts = in.Desired, out.Observed.Unowned
-		out = r.engine.Look(ctx, in, r.workloads.Nodes(ctx, s.workload()))
+		out = r.engine.Look(ctx, in, nodes)
 	}
 	look.Observed, look.Seen = out.Observed, out.Seen
 	if !out.Seen {

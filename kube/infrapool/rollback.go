@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/control"
 	"github.com/muster-project/muster/kube/infrapool/revision"
+	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/pool/rollouts"
@@ -29,16 +31,15 @@ type asked[O Object] struct {
 	machinePool *clusterv1.MachinePool
 	// rollback is why the template is not that of the specification, or should not be; nil otherwise.
 	rollback *common.RollbackStatus
-	// held, when set, is why no machine is replaced: the template to return to is not known.
-	held *pool.Cause
+	// returns is true while the machines of the failed template are on their way out.
+	returns bool
+	// held, when set, is why no machine is replaced, and lost why nothing at all is done: the template of the machines is not known.
+	held, lost *pool.Cause
 }
-
-// returned reports whether the template is a former one.
-func (a asked[O]) returned() bool { return a.rollback != nil && a.rollback.To != nil && a.held == nil }
 
 // limit applies a return to a former template to the desired state.
 func (a asked[O]) limit(d *pool.Desired) {
-	if a.returned() {
+	if a.returns {
 		d.Limits = d.Limits.Back()
 		if d.Strategy != nil {
 			plain := *d.Strategy
@@ -46,8 +47,8 @@ func (a asked[O]) limit(d *pool.Desired) {
 			d.Strategy = &plain
 		}
 	}
-	if a.held != nil && d.RolloutPaused == nil {
-		d.RolloutPaused = a.held
+	if a.held != nil && d.RolloutDisabled == nil {
+		d.RolloutDisabled = a.held
 	}
 }
 
@@ -57,6 +58,8 @@ type rollbacks[O Object, S any] struct {
 	store  revision.Store
 	hashes revision.Memo
 	now    func() time.Time
+	// refused is when the manager was last refused to keep a template, in seconds.
+	refused atomic.Int64
 	// observe reads the cloud as a pass does. The cause, when set, is why it can't be read, or can't have what is asked.
 	observe func(context.Context, scope[O]) (pool.Observed, *pool.Cause, error)
 }
@@ -83,7 +86,7 @@ func newRollbacks[O Object, S any](r *Reconciler[O, S]) *rollbacks[O, S] {
 
 // hash identifies the template of a pool's specification.
 func (r *rollbacks[O, S]) hash(s scope[O]) (string, error) {
-	return r.hashes.Hash(s.object, r.kind.TemplateFields, s.machinePool)
+	return r.hashes.Hash(s.object, r.kind.template(), s.machinePool)
 }
 
 // none reports whether pools of the kind can't return to a former template, or this one does not.
@@ -96,31 +99,41 @@ func (r *rollbacks[O, S]) none(s scope[O]) bool {
 func (r *rollbacks[O, S]) ask(ctx context.Context, s scope[O]) (asked[O], error) {
 	a := asked[O]{object: s.object, machinePool: s.machinePool}
 	last := s.object.GetCommonStatus().Rollback
-	if last == nil || r.none(s) || s.settings.Retried == last.Rollout ||
-		last.Aborted && !s.settings.RolloutAborted {
+	if r.none(s) {
+		return a, nil
+	}
+	if s.settings.RolloutAborted {
+		a.held = &pool.Cause{Reason: reasonAborted, Message: "no machine is replaced: the annotation " + settings.RolloutAnnotation + " is " +
+			settings.RolloutAborted}
+	}
+	switch retried := last != nil && s.settings.Retried == last.Rollout; {
+	case last == nil, retried && !s.settings.RolloutAborted, last.Aborted && !s.settings.RolloutAborted:
 		return a, nil
 	}
 	hash, err := r.hash(s)
 	if err != nil || hash != last.Specification {
 		return a, err
 	}
-	a.rollback = last
-	if last.To == nil {
-		if last.Aborted {
-			a.held = impossible(last.Message)
-		}
+	if a.rollback = last; last.To == nil {
+		a.held = impossible(last.Message)
 		return a, nil
 	}
+	a.held = nil
 	to, err := r.store.Get(ctx, s.object, last.To.Name)
-	if lost := (*revision.LostError)(nil); errors.As(err, &lost) {
-		a.held = impossible(lost.Error())
+	if lost := (*revision.LostError)(nil); errors.As(err, &lost) || apierrors.IsForbidden(err) {
+		a.lost = impossible(err.Error())
 		return a, nil
 	}
 	if err != nil {
 		return a, err
 	}
+	roll := s.object.GetCommonStatus().Rollout
+	a.returns = roll == nil || roll.ID == last.Rollout || roll.Returns && roll.State != status.Ended
 	return r.withTemplate(a, to)
 }
+
+// reasonAborted is the reason of a rollout that a user aborts.
+const reasonAborted = "RolloutAborted"
 
 // impossible returns why a pool can't return to a former template.
 func impossible(why string) *pool.Cause {
@@ -130,7 +143,7 @@ func impossible(why string) *pool.Cause {
 // withTemplate returns what is asked with the template of a revision.
 func (r *rollbacks[O, S]) withTemplate(a asked[O], to revision.Revision) (asked[O], error) {
 	o := r.kind.New()
-	if err := to.Template.Onto(o, a.object, r.kind.TemplateFields); err != nil {
+	if err := to.Template.Onto(o, a.object, r.kind.template()); err != nil {
 		return a, err
 	}
 	a.object = o
@@ -170,8 +183,10 @@ func (r *rollbacks[O, S]) failure(p *pass[O, S]) string {
 	if !out.Seen || r.none(s) || s.asked.rollback != nil || v.Record.ID == "" || v.Record.Ended {
 		return ""
 	}
-	roll := out.Plan.Rollout
+	roll, last := out.Plan.Rollout, s.object.GetCommonStatus().Revision
 	switch {
+	case last != nil && last.Template == templateID(out.Observed): // its machines are replaced for another reason
+		return ""
 	case s.settings.RolloutAborted:
 		return "a user aborted it"
 	case !p.facts.input.Desired.Limits.RollsBack || roll.State != pool.RolloutHalted || s.settings.Retried == v.Record.ID:
@@ -195,6 +210,9 @@ func (r *rollbacks[O, S]) former(ctx context.Context, s scope[O], hash string) (
 	to, err := r.store.Get(ctx, s.object, last.Name)
 	if lost := (*revision.LostError)(nil); errors.As(err, &lost) {
 		return nil, lost.Error(), nil
+	}
+	if apierrors.IsForbidden(err) {
+		return nil, err.Error(), nil
 	}
 	if err != nil {
 		return nil, "", err
@@ -238,10 +256,14 @@ func ended[O Object, S any](p *pass[O, S], rep report.Report) bool {
 	return rep.Condition(report.UpToDate).Status == report.True && counts.Desired > 0 && counts.Ready != nil && *counts.Ready >= counts.Desired
 }
 
+// refusedFor is for how long no template is kept after the API server has refused it, which it would do for every pool.
+const refusedFor = 10 * time.Minute
+
 // keep stores the template of a pool whose rollout has ended.
 func (r *rollbacks[O, S]) keep(ctx context.Context, p *pass[O, S], rep report.Report) error {
 	s, out := p.scope, p.outcome
-	if r.none(s) || s.asked.rollback != nil || !ended(p, rep) {
+	refused := time.Unix(r.refused.Load(), 0)
+	if r.none(s) || s.asked.rollback != nil || !ended(p, rep) || r.now().Before(refused.Add(refusedFor)) {
 		return nil
 	}
 	hash, err := r.hash(s)
@@ -253,12 +275,13 @@ func (r *rollbacks[O, S]) keep(ctx context.Context, p *pass[O, S], rep report.Re
 	if last := into.Revision; last != nil && last.Name == revision.Name(s.object, hash) && last.Template == id {
 		return nil
 	}
-	t, err := revision.Of(s.object, r.kind.TemplateFields, s.machinePool)
+	t, err := revision.Of(s.object, r.kind.template(), s.machinePool)
 	if err != nil {
 		return err
 	}
 	kept, err := r.store.Keep(ctx, s.object, t, id)
 	if apierrors.IsForbidden(err) {
+		r.refused.Store(r.now().Unix())
 		ctrl.LoggerFrom(ctx).V(levelStep).Info("the template was not kept: a failed rollout can't return to it", "reason", err.Error())
 		return nil
 	}

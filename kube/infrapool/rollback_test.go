@@ -50,6 +50,12 @@ func (w *world) edit(also ...func(*clusterv1.MachinePool)) {
 // fail turns the nodes of the machines with the edited template unready.
 func (w *world) fail() {
 	w.t.Helper()
+	w.turn(corev1.ConditionFalse)
+}
+
+// turn gives the nodes of the machines with the edited template a state.
+func (w *world) turn(ready corev1.ConditionStatus) {
+	w.t.Helper()
 	for _, i := range w.account.boot() {
 		if !strings.Contains(i.Template.Content, "m5.bad") {
 			continue
@@ -58,7 +64,7 @@ func (w *world) fail() {
 		if err := w.workload.Get(w.t.Context(), client.ObjectKey{Name: "node-" + i.ID}, n); err != nil {
 			w.t.Fatal(err)
 		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse,
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready,
 			LastTransitionTime: metav1.NewTime(w.now)}}
 		if err := w.workload.Status().Update(w.t.Context(), n); err != nil {
 			w.t.Fatal(err)
@@ -203,6 +209,15 @@ func TestNoRollback(t *testing.T) {
 			if w.passes(2); len(w.writes) > 0 {
 				t.Errorf("%s: want no write while nothing changes, got %q", c.why, w.writes)
 			}
+			if c.reason != "RollbackImpossible" {
+				return
+			}
+			w.turn(corev1.ConditionTrue)
+			w.now = w.now.Add(2 * time.Hour)
+			w.roll(8)
+			if got := only(w.account.take(), replacing...); len(got) > 0 {
+				t.Errorf("%s: want nothing replaced when the machine turns Ready again, got %q", c.why, got)
+			}
 		})
 	}
 }
@@ -221,9 +236,35 @@ func TestAbort(t *testing.T) {
 	if got := w.templates(); !slices.Equal(got, before) {
 		t.Errorf("want all machines of %q, got %q", before, got)
 	}
+	aborted := w.get().Status.Rollback.Rollout
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, settings.RolloutAnnotation) })
 	w.roll(12)
 	if got := w.condition(report.UpToDate); got.Reason != "Soaking" || w.get().Status.Rollback != nil {
 		t.Errorf("want the rollout begun again:\n%s", w.say())
+	}
+	// An abort counts although the user has requested another try before.
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
+		o.Annotations[settings.RolloutAnnotation], o.Annotations[settings.RetryAnnotation] = settings.RolloutAborted, aborted
+	})
+	w.roll(25)
+	w.settle()
+	w.writes = nil
+	if w.passes(3); len(w.writes) > 0 || w.condition(report.UpToDate).Reason != "RolledBack" || !slices.Equal(w.templates(), before) {
+		t.Errorf("want the rollout rolled back again, and no write after it, got %q\n%s", w.writes, w.say())
+	}
+	// While it is rolled back, a restart keeps the strategy.
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.RestartAnnotation] = "kernel" })
+	w.roll(12)
+	if r := w.get().Status.Rollout; r.State != "Soaking" || r.Of != 2 {
+		t.Errorf("want the restart in waves, got %+v\n%s", r, w.say())
+	}
+	// The template of the machines is lost: nothing is done with that of the specification.
+	if err := w.management.DeleteAllOf(t.Context(), &appsv1.ControllerRevision{}, client.InNamespace("default")); err != nil {
+		t.Fatal(err)
+	}
+	w.account.take()
+	w.roll(5)
+	if got := w.account.take(); len(got) > 0 || !strings.Contains(w.say(), "does not exist any more") {
+		t.Errorf("want nothing done without the template, got %q\n%s", got, w.say())
 	}
 }

@@ -14,7 +14,7 @@ type Memo struct{ known sync.Map }
 type remembered struct{ of, ofPool, hash string }
 
 // Hash returns the hash of a pool's template. mp may be nil.
-func (m *Memo) Hash(o client.Object, fields []string, mp *clusterv1.MachinePool) (string, error) {
+func (m *Memo) Hash(o client.Object, fields Fields, mp *clusterv1.MachinePool) (string, error) {
 	key, is := client.ObjectKeyFromObject(o), remembered{of: o.GetResourceVersion()}
 	if mp != nil {
 		is.ofPool = mp.ResourceVersion

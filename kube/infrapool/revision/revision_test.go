@@ -18,7 +18,7 @@ import (
 )
 
 // fields stand for those of a kind: a MachineDeployment has fields of every sort.
-var fields = []string{"selector", "template", "rollout"}
+var fields = revision.Fields{Names: []string{"selector", "template", "rollout"}, Except: []string{"template.metadata"}}
 
 func pool(change ...func(*clusterv1.MachineDeployment)) *clusterv1.MachineDeployment {
 	o := &clusterv1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "1234", ResourceVersion: "1"},
@@ -59,6 +59,7 @@ func TestOnto(t *testing.T) {
 		o.Spec.Replicas = new(int32(7))
 		o.Spec.Template.Spec.FailureDomain = ""
 		o.Spec.Template.Spec.ProviderID = "set later"
+		o.Spec.Template.Labels = map[string]string{"excepted": "now"}
 		o.Spec.Selector.MatchLabels = map[string]string{"set": "later"}
 	})
 	got := &clusterv1.MachineDeployment{}
@@ -66,7 +67,7 @@ func TestOnto(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := got.Spec; s.Template.Spec.FailureDomain != "a" || s.Template.Spec.ProviderID != "" || s.Selector.MatchLabels != nil ||
-		*s.Replicas != 7 || got.UID != "1234" {
+		*s.Replicas != 7 || s.Template.Labels["excepted"] != "now" || got.UID != "1234" {
 		t.Errorf("want the former template and nothing else of it, got %+v", got)
 	}
 }

@@ -25,6 +25,8 @@ const (
 	TemplateAnnotation = "muster.dev/template"
 	// historyLimit is the number of revisions that are kept of a pool.
 	historyLimit = 10
+	// highest is above every number that Muster gives a revision; one with a greater number is another client's.
+	highest = 1 << 31
 	// nameLimit is the length of names of objects.
 	nameLimit = 253
 )
@@ -127,6 +129,7 @@ func (s Store) Keep(ctx context.Context, o client.Object, t Template, id string)
 	if err != nil {
 		return common.RevisionStatus{}, err
 	}
+	all = slices.DeleteFunc(all, func(r appsv1.ControllerRevision) bool { return r.Revision < 1 || r.Revision > highest })
 	out := common.RevisionStatus{Name: Name(o, hash), Number: 1, Template: id}
 	if len(all) > 0 {
 		out.Number = all[0].Revision + 1

@@ -7,8 +7,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,16 +34,71 @@ type MachinePool struct {
 // unset is the value of a field that is not set.
 var unset = json.RawMessage("null")
 
-// Of returns the template of a pool. fields are the names of those fields of the object's specification that belong to it; mp may be nil.
-func Of(o client.Object, fields []string, mp *clusterv1.MachinePool) (Template, error) {
+// Fields are the fields of an object's specification that belong to its template.
+type Fields struct {
+	// Names are those of the fields. Except are fields of them, such as template.vmExtensions, that are no part of the template.
+	Names, Except []string
+}
+
+// without returns a field without those within it that are excepted.
+func (f Fields) without(name string, value json.RawMessage) (json.RawMessage, error) {
+	for _, path := range f.Except {
+		of, inner, _ := strings.Cut(path, ".")
+		if of != name || bytes.Equal(value, unset) {
+			continue
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(value, &fields); err != nil {
+			return nil, fmt.Errorf("read spec.%s: %w", name, err)
+		}
+		delete(fields, inner)
+		var err error
+		if value, err = json.Marshal(fields); err != nil {
+			return nil, fmt.Errorf("encode spec.%s: %w", name, err)
+		}
+	}
+	return value, nil
+}
+
+// excepted returns a field of a template with what the present one has in the fields that are excepted.
+func (f Fields) excepted(name string, value, present json.RawMessage) (json.RawMessage, error) {
+	value, err := f.without(name, value)
+	if err != nil || present == nil || bytes.Equal(value, unset) {
+		return value, err
+	}
+	var to, from map[string]json.RawMessage
+	for _, path := range f.Except {
+		of, inner, _ := strings.Cut(path, ".")
+		if of != name {
+			continue
+		}
+		if err := errors.Join(json.Unmarshal(value, &to), json.Unmarshal(present, &from)); err != nil {
+			return nil, fmt.Errorf("read spec.%s: %w", name, err)
+		}
+		if kept, set := from[inner]; set {
+			to[inner] = kept
+		}
+		if value, err = json.Marshal(to); err != nil {
+			return nil, fmt.Errorf("encode spec.%s: %w", name, err)
+		}
+	}
+	return value, nil
+}
+
+// Of returns the template of a pool. mp may be nil.
+func Of(o client.Object, fields Fields, mp *clusterv1.MachinePool) (Template, error) {
 	all, err := specOf(o)
 	if err != nil {
 		return Template{}, err
 	}
-	t := Template{Spec: make(map[string]json.RawMessage, len(fields))}
-	for _, name := range fields {
-		if t.Spec[name] = all[name]; t.Spec[name] == nil {
-			t.Spec[name] = unset
+	t := Template{Spec: make(map[string]json.RawMessage, len(fields.Names))}
+	for _, name := range fields.Names {
+		value := all[name]
+		if value == nil {
+			value = unset
+		}
+		if t.Spec[name], err = fields.without(name, value); err != nil {
+			return Template{}, err
 		}
 	}
 	if mp != nil {
@@ -65,7 +123,7 @@ func specOf(o client.Object) (map[string]json.RawMessage, error) {
 }
 
 // Onto makes into, which is empty, the same as an object but for its template: of the template those fields that are named, and no other.
-func (t Template) Onto(into, o client.Object, fields []string) error {
+func (t Template) Onto(into, o client.Object, fields Fields) error {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", client.ObjectKeyFromObject(o), err)
@@ -78,10 +136,13 @@ func (t Template) Onto(into, o client.Object, fields []string) error {
 	if err := json.Unmarshal(whole["spec"], &spec); err != nil {
 		return fmt.Errorf("read the specification of %s: %w", client.ObjectKeyFromObject(o), err)
 	}
-	for _, name := range fields {
+	for _, name := range fields.Names {
+		present := spec[name]
 		delete(spec, name)
 		if value, set := t.Spec[name]; set && !bytes.Equal(value, unset) {
-			spec[name] = value
+			if spec[name], err = fields.excepted(name, value, present); err != nil {
+				return err
+			}
 		}
 	}
 	if whole["spec"], err = json.Marshal(spec); err == nil {
@@ -96,8 +157,11 @@ func (t Template) Onto(into, o client.Object, fields []string) error {
 	return nil
 }
 
-// Hash identifies a template of one pool, in lower-case letters and digits, however its fields are encoded.
+// Hash identifies a template of one pool, in lower-case letters and digits, however its fields are encoded. Fields that are not set do not
+// count: a kind that is given another one keeps its hashes.
 func (t Template) Hash(pool string) (string, error) {
+	t.Spec = maps.Clone(t.Spec)
+	maps.DeleteFunc(t.Spec, func(_ string, value json.RawMessage) bool { return bytes.Equal(value, unset) })
 	text, err := json.Marshal(t)
 	if err != nil {
 		return "", fmt.Errorf("encode a template: %w", err)

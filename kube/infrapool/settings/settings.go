@@ -31,7 +31,7 @@ const (
 	// PodDisruptionBudgets hold.
 	RolloutNow = "now"
 	// RolloutAborted is the value of RolloutAnnotation that has rollouts end before they have: the pool returns to the last template whose
-	// rollout ended, and stays there until the annotation is removed or the template changes.
+	// rollout ended, and stays there until the annotation is removed.
 	RolloutAborted = "aborted"
 	// RetryAnnotation has a rollout that was rolled back begin again, by its ID (status.rollback.rollout). If it fails again, it halts. It is
 	// read on the infrastructure object and on its MachinePool.

@@ -29,8 +29,8 @@ func ReportRollback(b *common.RollbackStatus, rep *report.Report) {
 			text := fmt.Sprintf("rollout %s was rolled back to revision %d: %s; change the template, or retry with the annotation "+
 				"muster.dev/retry: %s", b.Rollout, b.To.Number, failed(b.Message), b.Rollout)
 			if b.Aborted {
-				text = fmt.Sprintf("rollout %s was aborted and rolled back to revision %d; change the template, or remove the annotation "+
-					"muster.dev/rollout", b.Rollout, b.To.Number)
+				text = fmt.Sprintf("rollout %s was aborted and rolled back to revision %d; remove the annotation muster.dev/rollout to have "+
+					"the specification rolled out", b.Rollout, b.To.Number)
 			}
 			if c.Status != report.True {
 				text += "; " + c.Message

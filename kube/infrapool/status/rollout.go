@@ -16,8 +16,8 @@ import (
 	"github.com/muster-project/muster/pool/rollouts"
 )
 
-// stateEnded is the state of a rollout that has ended.
-const stateEnded = "Ended"
+// Ended is the state of a rollout that has ended.
+const Ended = "Ended"
 
 // Progress returns what a status has recorded of a rollout.
 func Progress(s *common.Status) rollouts.Record {
@@ -26,23 +26,24 @@ func Progress(s *common.Status) rollouts.Record {
 		return rollouts.Record{}
 	}
 	return rollouts.Record{ID: r.ID, Wave: int(r.Wave), Entered: r.Entered, StartedAt: ptr.Deref(r.StartedAt, metav1.Time{}).UTC(),
-		Ended: r.State == stateEnded}
+		Ended: r.State == Ended}
 }
 
-// SetRollout records how far the rollout of a plan is, which an observation led to within limits.
-func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limits, set settings.Settings) {
+// SetRollout records how far the rollout of a plan is, which an observation led to within limits. returns is true if it returns to a former
+// template.
+func SetRollout(s *common.Status, p pool.Plan, o pool.Observed, l rollouts.Limits, set settings.Settings, returns bool) {
 	v := p.Progress
 	if v.Record.ID == "" {
 		s.Rollout = nil
 		return
 	}
 	out := &common.RolloutStatus{ID: v.Record.ID, State: string(v.State), Wave: int32(v.Record.Wave), Of: int32(v.Of),
-		Entered: v.Record.Entered, Left: ptr.To(int32(p.Rollout.Left)), StartedAt: moment(v.Record.StartedAt)}
+		Entered: v.Record.Entered, Returns: returns, Left: ptr.To(int32(p.Rollout.Left)), StartedAt: moment(v.Record.StartedAt)}
 	describe(out, v, o)
 	complete(out, s.Rollout)
 	switch {
 	case v.Record.Ended:
-		out.State = stateEnded
+		out.State = Ended
 	case p.Rollout.State == pool.RolloutHalted:
 		out.State = string(rollouts.Halted)
 	case v.State == rollouts.Soaking:
@@ -65,6 +66,7 @@ func complete(out, last *common.RolloutStatus) {
 	if last == nil || last.ID != out.ID {
 		return
 	}
+	out.Returns = out.Returns || last.Returns
 	out.Of, out.From, out.To = cmp.Or(out.Of, last.Of), cmp.Or(out.From, last.From), cmp.Or(out.To, last.To)
 	if len(out.Reasons) == 0 {
 		out.Reasons = last.Reasons

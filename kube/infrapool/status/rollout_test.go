@@ -49,7 +49,7 @@ func TestRolloutSurvivesARestart(t *testing.T) {
 			rollouts.Record{ID: "a", Wave: 1, Entered: true, StartedAt: started, Ended: true}},
 	} {
 		s := &common.Status{}
-		SetRollout(s, c.plan, pool.Observed{}, rollouts.Limits{}, c.set)
+		SetRollout(s, c.plan, pool.Observed{}, rollouts.Limits{}, c.set, false)
 		if !reflect.DeepEqual(*s.Rollout, c.want) {
 			t.Errorf("%s: want %+v, got %+v", c.why, c.want, *s.Rollout)
 		}
@@ -58,7 +58,7 @@ func TestRolloutSurvivesARestart(t *testing.T) {
 		}
 	}
 	s := &common.Status{Rollout: &common.RolloutStatus{ID: "a"}}
-	SetRollout(s, pool.Plan{}, pool.Observed{}, rollouts.Limits{}, settings.Settings{})
+	SetRollout(s, pool.Plan{}, pool.Observed{}, rollouts.Limits{}, settings.Settings{}, false)
 	if s.Rollout != nil || Progress(s) != (rollouts.Record{}) {
 		t.Errorf("want nothing without a rollout, got %+v", s.Rollout)
 	}

@@ -47,6 +47,7 @@ func (Adapter) Kind() infrapool.Kind[*azurev1.AzureMachinePool, *azurev1.Machine
 		Name:           azurev1.AzureMachinePoolKind,
 		Finalizer:      azurev1.MachinePoolFinalizer,
 		TemplateFields: []string{"template", "identity", "userAssignedIdentities"},
+		TemplateExcept: []string{"template.vmExtensions"},
 		New:            func() *azurev1.AzureMachinePool { return &azurev1.AzureMachinePool{} },
 		NewList:        func() client.ObjectList { return &azurev1.AzureMachinePoolList{} },
 		Aliases:        map[string]string{report.InstancesReady: bootstrapSucceeded, report.PrerequisitesReady: roleAssignmentReady},
