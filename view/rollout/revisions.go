@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func HistoryOf(p Pool, list []revision.Revision) (History, error) {
 
 // has reports whether the specification of the pool has the template of a revision.
 func (p Pool) has(r revision.Revision) (bool, error) {
-	now, err := revision.Of(p.Infra, fieldsOf(r), p.MachinePool)
+	now, err := revision.Of(p.Infra, r.Template.Fields(), p.MachinePool)
 	if err != nil {
 		return false, err
 	}
@@ -88,16 +87,6 @@ func (p Pool) has(r revision.Revision) (bool, error) {
 	}
 	b, err := r.Template.Hash("")
 	return a == b, err
-}
-
-// fieldsOf returns the names of the fields of a template.
-func fieldsOf(r revision.Revision) []string {
-	var names []string
-	for name := range r.Template.Spec {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // differences returns what differs between two templates.
@@ -176,18 +165,9 @@ func (p Pool) Undo(list []revision.Revision, number int64) ([]Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	after := p.Infra.DeepCopy()
-	target, err := objectOf(to)
-	if err != nil {
+	after := &unstructured.Unstructured{}
+	if err := to.Template.Onto(after, p.Infra, to.Template.Fields()); err != nil {
 		return nil, err
-	}
-	for _, name := range fieldsOf(to) {
-		value, set := target.Object["spec"].(map[string]any)[name]
-		if !set {
-			unstructured.RemoveNestedField(after.Object, "spec", name)
-		} else if err := unstructured.SetNestedField(after.Object, value, "spec", name); err != nil {
-			return nil, fmt.Errorf("set spec.%s: %w", name, err)
-		}
 	}
 	says := fmt.Sprintf("the template is that of revision %d", to.Number)
 	var edits []Edit

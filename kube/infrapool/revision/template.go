@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -21,6 +22,8 @@ import (
 type Template struct {
 	// Spec has the fields of the infrastructure object's specification by their names, null for those that are not set.
 	Spec map[string]json.RawMessage `json:"spec"`
+	// Except are fields of them that are not kept, as in Fields.
+	Except []string `json:"except,omitempty"`
 	// MachinePool has those of the MachinePool.
 	MachinePool MachinePool `json:"machinePool"`
 }
@@ -91,7 +94,7 @@ func Of(o client.Object, fields Fields, mp *clusterv1.MachinePool) (Template, er
 	if err != nil {
 		return Template{}, err
 	}
-	t := Template{Spec: make(map[string]json.RawMessage, len(fields.Names))}
+	t := Template{Except: fields.Except, Spec: make(map[string]json.RawMessage, len(fields.Names))}
 	for _, name := range fields.Names {
 		value := all[name]
 		if value == nil {
@@ -120,6 +123,11 @@ func specOf(o client.Object) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("read the specification of %s: %w", client.ObjectKeyFromObject(o), err)
 	}
 	return whole.Spec, nil
+}
+
+// Fields returns the fields that a template was made of.
+func (t Template) Fields() Fields {
+	return Fields{Names: slices.Sorted(maps.Keys(t.Spec)), Except: t.Except}
 }
 
 // Onto makes into, which is empty, the same as an object but for its template: of the template those fields that are named, and no other.
@@ -160,7 +168,7 @@ func (t Template) Onto(into, o client.Object, fields Fields) error {
 // Hash identifies a template of one pool, in lower-case letters and digits, however its fields are encoded. Fields that are not set do not
 // count: a kind that is given another one keeps its hashes.
 func (t Template) Hash(pool string) (string, error) {
-	t.Spec = maps.Clone(t.Spec)
+	t.Spec, t.Except = maps.Clone(t.Spec), nil
 	maps.DeleteFunc(t.Spec, func(_ string, value json.RawMessage) bool { return bytes.Equal(value, unset) })
 	text, err := json.Marshal(t)
 	if err != nil {
