@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/infrapool/watch"
+	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/pool/rollouts"
 )
@@ -74,15 +75,7 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	look := preview.Look{
 		Object: o, Pool: s.machinePool, Desired: in.Desired, Traits: r.engine.Traits(), Now: in.Now, Paused: pausedBy(r.kind.Name, s.cluster, o),
 	}
-	if r.Policies != nil {
-		look.Limits = func(at time.Time) rollouts.Limits {
-			l := limits(ctx, r.Policies, r.kind.Name, s, at)
-			if s.asked.returns {
-				l = l.Back()
-			}
-			return l
-		}
-	}
+	look.Limits = limitsAt(ctx, r.Policies, r.kind.Name, s)
 	if s.cluster != nil {
 		look.InfraCluster = r.adapter.InfraCluster(s.cluster)
 	}
@@ -113,6 +106,20 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 		look.NotObserved = asCause(out.Err)
 	}
 	return look, nil
+}
+
+// limitsAt returns what rollout policies allow at a time; nil if none are read.
+func limitsAt[O Object](ctx context.Context, by *limiter.Limiter, kind string, s scope[O]) func(time.Time) rollouts.Limits {
+	if by == nil {
+		return nil
+	}
+	return func(at time.Time) rollouts.Limits {
+		l := limits(ctx, by, kind, s, at)
+		if s.asked.returns {
+			l = l.Back()
+		}
+		return l
+	}
 }
 
 // notObservable returns why the cloud cannot be read, or nil.

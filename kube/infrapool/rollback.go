@@ -106,12 +106,7 @@ func (r *rollbacks[O, S]) ask(ctx context.Context, s scope[O]) (asked[O], error)
 		a.held = &pool.Cause{Reason: reasonAborted, Message: "no machine is replaced: the annotation " + settings.RolloutAnnotation + " is " +
 			settings.RolloutAborted}
 	}
-	switch retried := last != nil && s.settings.Retried == last.Rollout; {
-	case last == nil, retried && !s.settings.RolloutAborted, last.Aborted && !s.settings.RolloutAborted:
-		return a, nil
-	}
-	hash, err := r.hash(s)
-	if err != nil || hash != last.Specification {
+	if stands, err := r.stands(s, last); err != nil || !stands {
 		return a, err
 	}
 	if a.rollback = last; last.To == nil {
@@ -130,6 +125,16 @@ func (r *rollbacks[O, S]) ask(ctx context.Context, s scope[O]) (asked[O], error)
 	roll := s.object.GetCommonStatus().Rollout
 	a.returns = roll == nil || roll.ID == last.Rollout || roll.Returns && roll.State != status.Ended
 	return r.withTemplate(a, to)
+}
+
+// stands reports whether a recorded return to a former template holds: until the template of the specification changes, or a user requests
+// another try and aborts nothing.
+func (r *rollbacks[O, S]) stands(s scope[O], last *common.RollbackStatus) (bool, error) {
+	if last == nil || !s.settings.RolloutAborted && (last.Aborted || s.settings.Retried == last.Rollout) {
+		return false, nil
+	}
+	hash, err := r.hash(s)
+	return hash == last.Specification, err
 }
 
 // reasonAborted is the reason of a rollout that a user aborts.
@@ -178,14 +183,9 @@ func (r *rollbacks[O, S]) begin(ctx context.Context, p *pass[O, S]) control.Resu
 
 // failure returns why the pool should return to a former template; empty if it should not.
 func (r *rollbacks[O, S]) failure(p *pass[O, S]) string {
-	out, s := p.outcome, p.scope
-	v := out.Plan.Progress
-	if !out.Seen || r.none(s) || s.asked.rollback != nil || v.Record.ID == "" || v.Record.Ended {
-		return ""
-	}
-	roll, last := out.Plan.Rollout, s.object.GetCommonStatus().Revision
+	s, roll, v := p.scope, p.outcome.Plan.Rollout, p.outcome.Plan.Progress
 	switch {
-	case last != nil && last.Template == templateID(out.Observed): // its machines are replaced for another reason
+	case r.none(s) || s.asked.rollback != nil || !rollsTemplate(p):
 		return ""
 	case s.settings.RolloutAborted:
 		return "a user aborted it"
@@ -195,6 +195,15 @@ func (r *rollbacks[O, S]) failure(p *pass[O, S]) string {
 		return "" // it may pass
 	}
 	return roll.Cause.Message
+}
+
+// rollsTemplate reports whether a rollout is on its way whose template is another one than that of the last rollout that ended.
+func rollsTemplate[O Object, S any](p *pass[O, S]) bool {
+	record, last := p.outcome.Plan.Progress.Record, p.scope.object.GetCommonStatus().Revision
+	if !p.outcome.Seen || record.ID == "" || record.Ended {
+		return false
+	}
+	return last == nil || last.Template != templateID(p.outcome.Observed)
 }
 
 // former returns the revision to return to, or why there is none. It must make the same machines as it did: what the cloud chooses for a
