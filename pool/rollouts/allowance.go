@@ -44,6 +44,8 @@ type Allowance struct {
 	now        time.Time
 	// closed is the first closure of a machine whose replacement has not begun.
 	closed Cause
+	// takesServing is true if one of the machines that are to be replaced serves.
+	takesServing bool
 }
 
 // Pool is what a decision is about: what is rolled out, to how many machines, and how.
@@ -98,6 +100,7 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
 	a.Begins = min(n.open, a.Begin) + n.aged
 	a.Reasons = classes(machines)
+	a.takesServing = slices.ContainsFunc(machines, func(m Machine) bool { return len(m.Reasons) > 0 && m.Serves })
 	a.InWork = n.begun + max(0, p.Size-n.serving-n.begun)
 	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
 		a.KeepsSurge, a.Begins = true, room
@@ -121,7 +124,13 @@ func classes(machines []Machine) []Reason {
 }
 
 // HoldsRoll returns why a rollout of the cloud, which replaces every machine that is to be replaced, does not begin; zero if it may.
-func (a Allowance) HoldsRoll() Cause { return cmp.Or(a.closed, a.Held) }
+// Nothing holds back one that takes no machine that serves.
+func (a Allowance) HoldsRoll() Cause {
+	if !a.takesServing {
+		return Cause{}
+	}
+	return cmp.Or(a.closed, a.Held)
+}
 
 // held returns why none of the machines begins to be replaced. open is the number of those that only the waves or a budget hold back.
 func (a Allowance) held(machines []Machine, open int) Cause {

@@ -193,3 +193,15 @@ func TestReasonsOf(t *testing.T) {
 		t.Errorf("want every class where the kind names no fields, so that no freeze of versions is passed, got %v", got)
 	}
 }
+
+// TestHoldsRoll holds that a rollout of the cloud waits for a budget, unless none of the machines that it takes serves.
+func TestHoldsRoll(t *testing.T) {
+	t.Parallel()
+	p := rollouts.Pool{ID: "b", Size: 3, Limits: rollouts.Limits{AtOnce: 1, Budget: rollouts.Cause{Reason: "BudgetSpent", Message: "x"}}}
+	for _, serves := range []bool{true, false} {
+		machines := old(2, func(m *rollouts.Machine) { m.Serves = serves })
+		if held := rollouts.Allow(rollouts.Record{}, p, machines, now).HoldsRoll() != (rollouts.Cause{}); held != serves {
+			t.Errorf("machines that serve: %v, want held %v, got %v", serves, serves, held)
+		}
+	}
+}
