@@ -123,7 +123,7 @@ type GateStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	State string `json:"state"`
 
-	// Message is what was found.
+	// Message tells what was found.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`

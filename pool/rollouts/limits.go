@@ -101,7 +101,7 @@ func (s Soak) after(wave, of int) time.Duration {
 type Gate struct {
 	// Policy names the policy with its kind, such as RolloutPolicy nightly; Name is that of the gate.
 	Policy, Name string
-	// State is Unknown, Pending, GatePassed, Failed or AwaitingApproval. Message is what was found; it holds no value that changes from one
+	// State is Unknown, Pending, GatePassed, Failed or AwaitingApproval. Message tells what was found; it holds no value that changes from one
 	// answer to the next.
 	State, Message string
 }

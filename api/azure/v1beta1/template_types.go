@@ -185,7 +185,7 @@ type VMExtension struct {
 	// +kubebuilder:validation:MaxLength=64
 	Version string `json:"version"`
 
-	// Settings of the extension that everybody may read.
+	// Settings of the extension that hold no secrets.
 	// +optional
 	Settings map[string]string `json:"settings,omitempty"`
 

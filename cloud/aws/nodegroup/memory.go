@@ -53,7 +53,7 @@ type groupRead struct {
 	former    driverkit.FormerGroup
 }
 
-// written is what this process put on the node group and may remove again.
+// written holds what this process put on the node group and may remove again.
 type written struct{ tags, labels, taints session.Recent }
 
 // touchedGroup is called before a write to the node group or its backing group: whatever comes of it, the last reads are worth nothing.

@@ -85,7 +85,7 @@ func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 	return g
 }
 
-// tagsByEKS are how many tags EKS puts on the backing group of a node group: those of the cluster, of the node group and of the
+// tagsByEKS counts the tags that EKS puts on the backing group of a node group: those of the cluster, of the node group and of the
 // cluster-autoscaler.
 const tagsByEKS = 5
 

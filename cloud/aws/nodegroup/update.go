@@ -20,7 +20,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// configPause is how long after the failure of an accepted change of the configuration the next one is sent. It doubles with every failure
+// configPause delays the next change of the configuration after an accepted one has failed. It doubles with every failure
 // in a row up to maxConfigPause, which is short enough for a user who has removed the reason of the failure.
 const configPause, maxConfigPause = 30 * time.Second, 5 * time.Minute
 

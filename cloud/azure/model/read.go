@@ -147,7 +147,7 @@ func extensionsDrift(want, is *Current) bool {
 	return was != wanted || !slices.EqualFunc(is.extensions(), want.extensions(), shown.same)
 }
 
-// extensions are what a scale set shows of its extensions, by name.
+// extensions returns what a scale set shows of its extensions, by name.
 func (c Current) extensions() []shown {
 	var list []shown
 	for _, e := range deref(c.profile().ExtensionProfile).Extensions {

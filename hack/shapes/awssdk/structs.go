@@ -115,7 +115,7 @@ func (m *model) goType(e ast.Expr) string {
 	return ""
 }
 
-// tags are how a field is called on the wire, "" where that is not known.
+// tags returns the names of a field on the wire, "" where they are not known.
 func (m *model) tags(shape string, f field) string {
 	if m.rest() {
 		name, ok := m.jsonName(f.name)

@@ -37,7 +37,7 @@ type Sample struct {
 	Verdict Verdict
 	// Value is the answer as users read it, such as a number; empty if there is none.
 	Value string
-	// Message is what was found and what is wanted. It holds no value that changes from one answer to the next, no time and no secret.
+	// Message tells what was found and what is wanted. It holds no value that changes from one answer to the next, no time and no secret.
 	Message string
 }
 

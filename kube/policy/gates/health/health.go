@@ -15,7 +15,7 @@ import (
 // application is the kind whose health is a word and not a condition.
 var application = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
 
-// readyTypes are the conditions that say that an object is healthy. The first one that the object has counts.
+// readyTypes lists the conditions that report the health of an object. The first one that the object has counts.
 var readyTypes = []string{"Ready", "Healthy", "Available"}
 
 // unknownStatus is the status of a condition that its controller does not know.

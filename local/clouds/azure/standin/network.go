@@ -111,7 +111,7 @@ func subnet(cluster, role string) map[string]any {
 	return s
 }
 
-// subnetName returns the provider's name of a subnet; several for nodes that someone described are counted.
+// subnetName returns the provider's name of a subnet: with a number if users described several for nodes.
 func subnetName(cluster, role string, count int) string {
 	switch {
 	case role == anything:
