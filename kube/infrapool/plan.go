@@ -115,9 +115,7 @@ func limitsAt[O Object](ctx context.Context, by *limiter.Limiter, kind string, s
 	}
 	return func(at time.Time) rollouts.Limits {
 		l := limits(ctx, by, kind, s, at)
-		if s.asked.returns {
-			l = l.Back()
-		}
+		l.Returns = s.asked.returns
 		return l
 	}
 }

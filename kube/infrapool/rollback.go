@@ -39,14 +39,7 @@ type asked[O Object] struct {
 
 // limit applies a return to a former template to the desired state.
 func (a asked[O]) limit(d *pool.Desired) {
-	if a.returns {
-		d.Limits = d.Limits.Back()
-		if d.Strategy != nil {
-			plain := *d.Strategy
-			plain.Waves, plain.Soak = nil, rollouts.Soak{}
-			d.Strategy = &plain
-		}
-	}
+	d.Limits.Returns = a.returns
 	if a.held != nil && d.RolloutDisabled == nil {
 		d.RolloutDisabled = a.held
 	}
@@ -183,27 +176,19 @@ func (r *rollbacks[O, S]) begin(ctx context.Context, p *pass[O, S]) control.Resu
 
 // failure returns why the pool should return to a former template; empty if it should not.
 func (r *rollbacks[O, S]) failure(p *pass[O, S]) string {
-	s, roll, v := p.scope, p.outcome.Plan.Rollout, p.outcome.Plan.Progress
-	switch {
-	case r.none(s) || s.asked.rollback != nil || !rollsTemplate(p):
+	s, out := p.scope, p.outcome
+	if !out.Seen || r.none(s) || s.asked.rollback != nil {
 		return ""
-	case s.settings.RolloutAborted:
-		return "a user aborted it"
-	case !p.facts.input.Desired.Limits.RollsBack || roll.State != pool.RolloutHalted || s.settings.Retried == v.Record.ID:
-		return ""
-	case v.State == rollouts.Halted && !v.Failed:
-		return "" // it may pass
 	}
-	return roll.Cause.Message
-}
-
-// rollsTemplate reports whether a rollout is on its way whose template is another one than that of the last rollout that ended.
-func rollsTemplate[O Object, S any](p *pass[O, S]) bool {
-	record, last := p.outcome.Plan.Progress.Record, p.scope.object.GetCommonStatus().Revision
-	if !p.outcome.Seen || record.ID == "" || record.Ended {
-		return false
+	t := rollouts.Trial{Verdict: out.Plan.Progress, Template: templateID(out.Observed), Aborted: s.settings.RolloutAborted,
+		RollsBack: p.facts.input.Desired.Limits.RollsBack, Retried: s.settings.Retried}
+	if last := s.object.GetCommonStatus().Revision; last != nil {
+		t.Last = last.Template
 	}
-	return last == nil || last.Template != templateID(p.outcome.Observed)
+	if roll := out.Plan.Rollout; roll.State == pool.RolloutHalted {
+		t.Halted = rollouts.Cause(roll.Cause)
+	}
+	return t.Failure()
 }
 
 // former returns the revision to return to, or why there is none. It must make the same machines as it did: what the cloud chooses for a

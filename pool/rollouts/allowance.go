@@ -84,8 +84,17 @@ func (n *counts) add(m Machine, l Limits) {
 	}
 }
 
+// paced returns the pool with the pace that counts: a return to a former template has no waves, and nothing that would judge it.
+func (p Pool) paced() Pool {
+	if p.Limits.Returns {
+		p.Limits, p.Plan = p.Limits.back(), Plan{}
+	}
+	return p
+}
+
 // Allow returns how far a rollout may go now.
 func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
+	p = p.paced()
 	a := Allowance{limits: p.Limits, now: now}
 	facts, n := Facts{ID: p.ID, Size: p.Size}, counts{}
 	for _, m := range machines {

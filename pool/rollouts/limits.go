@@ -65,13 +65,13 @@ type Limits struct {
 	Jitter int
 	// Promoted is what a user has promoted, as ID/wave or ID/full: the soak after that wave, or everything that is left, is skipped.
 	Promoted string
-	// RollsBack is true if a rollout that fails goes back to the last template whose rollout ended.
-	RollsBack bool
+	// RollsBack is true if a rollout that fails goes back to the last template whose rollout ended, Returns if this one goes back.
+	RollsBack, Returns bool
 }
 
-// Back returns the limits of a rollout back to a former template: windows, exclusions and budgets hold, and nothing that would judge or
+// back returns the limits of a rollout back to a former template: windows, exclusions and budgets hold, and nothing that would judge or
 // delay the change, which led here.
-func (l Limits) Back() Limits {
+func (l Limits) back() Limits {
 	l.BeforeWave, l.DuringSoak, l.Approvals = Cause{}, Cause{}, nil
 	l.Settle, l.Promoted, l.RollsBack = 0, "", false
 	return l

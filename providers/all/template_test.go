@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/revision"
 	"github.com/muster-project/muster/providers/aws/awsmachinepool"
 	"github.com/muster-project/muster/providers/aws/awsmanaged"
 	"github.com/muster-project/muster/providers/azure/azuremachinepool"
@@ -43,6 +44,13 @@ func wantFields[O infrapool.Object, S any](t *testing.T, k infrapool.Kind[O, S])
 	addFields(known, field.Type)
 	if len(k.TemplateFields) == 0 {
 		t.Errorf("%s: want fields that make the template", k.Name)
+	}
+	former, err := revision.Of(k.New(), revision.Fields{Names: k.TemplateFields, Except: k.TemplateExcept}, nil)
+	if err != nil {
+		t.Errorf("%s: %v", k.Name, err)
+	}
+	if err := former.Onto(k.New(), k.New(), former.Fields()); err != nil {
+		t.Errorf("%s: %v", k.Name, err)
 	}
 	for _, name := range k.TemplateFields {
 		if !known[name] {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -91,15 +92,7 @@ func (p Pool) has(r revision.Revision) (bool, error) {
 
 // differences returns what differs between two templates.
 func differences(before, after revision.Revision) ([]plan.Difference, error) {
-	a, err := objectOf(before)
-	if err != nil {
-		return nil, err
-	}
-	b, err := objectOf(after)
-	if err != nil {
-		return nil, err
-	}
-	list, err := plan.Differences(a, b)
+	list, err := plan.Differences(objectOf(before), objectOf(after))
 	if err != nil {
 		return nil, fmt.Errorf("compare revisions %d and %d: %w", before.Number, after.Number, err)
 	}
@@ -113,18 +106,10 @@ func differences(before, after revision.Revision) ([]plan.Difference, error) {
 const versionPath = "spec.template.spec.version"
 
 // objectOf returns an object with nothing but the fields of a template that are set.
-func objectOf(r revision.Revision) (*unstructured.Unstructured, error) {
-	spec := map[string]any{}
-	for name, text := range r.Template.Spec {
-		var value any
-		if err := json.Unmarshal(text, &value); err != nil {
-			return nil, fmt.Errorf("read field %s of revision %d: %w", name, r.Number, err)
-		}
-		if value != nil {
-			spec[name] = value
-		}
-	}
-	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}, nil
+func objectOf(r revision.Revision) *unstructured.Unstructured {
+	spec := maps.Clone(r.Template.Spec)
+	maps.DeleteFunc(spec, func(_ string, value any) bool { return value == nil })
+	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 }
 
 // HistoryText writes a history for people.

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -23,9 +23,12 @@ var created = time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 
 // revisionOf returns a revision with a launch template.
 func revisionOf(number int64, template, version string) revision.Revision {
+	var spec map[string]any
+	if err := utiljson.Unmarshal([]byte(`{"launch": `+template+`, "mixed": null}`), &spec); err != nil {
+		panic(err)
+	}
 	return revision.Revision{RevisionStatus: common.RevisionStatus{Number: number}, Created: metav1.NewTime(created.Add(time.Duration(number) *
-		time.Hour)), Template: revision.Template{Spec: map[string]json.RawMessage{"launch": json.RawMessage(template),
-		"mixed": json.RawMessage("null")}, MachinePool: revision.MachinePool{Version: version}}}
+		time.Hour)), Template: revision.Template{Spec: spec, MachinePool: revision.MachinePool{Version: version}}}
 }
 
 // revised returns a pool with a launch template that has a field of its own, and the revisions of two former ones, the newest first.

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -96,7 +97,7 @@ func (s Store) list(ctx context.Context, o client.Object) ([]appsv1.ControllerRe
 func read(o client.Object, stored *appsv1.ControllerRevision) (Revision, error) {
 	r := Revision{Created: stored.CreationTimestamp, RevisionStatus: common.RevisionStatus{Name: stored.Name, Number: stored.Revision,
 		Template: stored.Annotations[TemplateAnnotation]}}
-	if err := json.Unmarshal(stored.Data.Raw, &r.Template); err != nil {
+	if err := utiljson.Unmarshal(stored.Data.Raw, &r.Template); err != nil {
 		return r, &LostError{fmt.Sprintf("ControllerRevision %s can't be read: %v", stored.Name, err)}
 	}
 	hash, err := r.Template.Hash(string(o.GetUID()))

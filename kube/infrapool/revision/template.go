@@ -4,16 +4,16 @@
 package revision
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -21,7 +21,7 @@ import (
 // Template is the part of a pool's specification that makes new machines.
 type Template struct {
 	// Spec has the fields of the infrastructure object's specification by their names, null for those that are not set.
-	Spec map[string]json.RawMessage `json:"spec"`
+	Spec map[string]any `json:"spec"`
 	// Except are fields of them that are not kept, as in Fields.
 	Except []string `json:"except,omitempty"`
 	// MachinePool has those of the MachinePool.
@@ -34,75 +34,25 @@ type MachinePool struct {
 	Version string `json:"version,omitempty"`
 }
 
-// unset is the value of a field that is not set.
-var unset = json.RawMessage("null")
-
 // Fields are the fields of an object's specification that belong to its template.
 type Fields struct {
 	// Names are those of the fields. Except are fields of them, such as template.vmExtensions, that are no part of the template.
 	Names, Except []string
 }
 
-// without returns a field without those within it that are excepted.
-func (f Fields) without(name string, value json.RawMessage) (json.RawMessage, error) {
-	for _, path := range f.Except {
-		of, inner, _ := strings.Cut(path, ".")
-		if of != name || bytes.Equal(value, unset) {
-			continue
-		}
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(value, &fields); err != nil {
-			return nil, fmt.Errorf("read spec.%s: %w", name, err)
-		}
-		delete(fields, inner)
-		var err error
-		if value, err = json.Marshal(fields); err != nil {
-			return nil, fmt.Errorf("encode spec.%s: %w", name, err)
-		}
-	}
-	return value, nil
-}
-
-// excepted returns a field of a template with what the present one has in the fields that are excepted.
-func (f Fields) excepted(name string, value, present json.RawMessage) (json.RawMessage, error) {
-	value, err := f.without(name, value)
-	if err != nil || present == nil || bytes.Equal(value, unset) {
-		return value, err
-	}
-	var to, from map[string]json.RawMessage
-	for _, path := range f.Except {
-		of, inner, _ := strings.Cut(path, ".")
-		if of != name {
-			continue
-		}
-		if err := errors.Join(json.Unmarshal(value, &to), json.Unmarshal(present, &from)); err != nil {
-			return nil, fmt.Errorf("read spec.%s: %w", name, err)
-		}
-		if kept, set := from[inner]; set {
-			to[inner] = kept
-		}
-		if value, err = json.Marshal(to); err != nil {
-			return nil, fmt.Errorf("encode spec.%s: %w", name, err)
-		}
-	}
-	return value, nil
-}
-
 // Of returns the template of a pool. mp may be nil.
 func Of(o client.Object, fields Fields, mp *clusterv1.MachinePool) (Template, error) {
-	all, err := specOf(o)
+	all, err := contentOf(o)
 	if err != nil {
 		return Template{}, err
 	}
-	t := Template{Except: fields.Except, Spec: make(map[string]json.RawMessage, len(fields.Names))}
+	for _, path := range fields.Except {
+		unstructured.RemoveNestedField(all, pathOf(path)...)
+	}
+	t := Template{Except: fields.Except, Spec: make(map[string]any, len(fields.Names))}
 	for _, name := range fields.Names {
-		value := all[name]
-		if value == nil {
-			value = unset
-		}
-		if t.Spec[name], err = fields.without(name, value); err != nil {
-			return Template{}, err
-		}
+		// What is not set is nil here.
+		t.Spec[name], _, _ = unstructured.NestedFieldNoCopy(all, "spec", name)
 	}
 	if mp != nil {
 		t.MachinePool.Version = mp.Spec.Template.Spec.Version
@@ -110,20 +60,17 @@ func Of(o client.Object, fields Fields, mp *clusterv1.MachinePool) (Template, er
 	return t, nil
 }
 
-// specOf returns the fields of an object's specification.
-func specOf(o client.Object) (map[string]json.RawMessage, error) {
-	text, err := json.Marshal(o)
+// contentOf returns a copy of the fields of an object.
+func contentOf(o client.Object) (map[string]any, error) {
+	all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.DeepCopyObject()) // which shares the fields of an unstructured one
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", client.ObjectKeyFromObject(o), err)
 	}
-	var whole struct {
-		Spec map[string]json.RawMessage `json:"spec"`
-	}
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return nil, fmt.Errorf("read the specification of %s: %w", client.ObjectKeyFromObject(o), err)
-	}
-	return whole.Spec, nil
+	return all, nil
 }
+
+// pathOf returns the path of a field of the specification.
+func pathOf(field string) []string { return append([]string{"spec"}, strings.Split(field, ".")...) }
 
 // Fields returns the fields that a template was made of.
 func (t Template) Fields() Fields {
@@ -132,32 +79,29 @@ func (t Template) Fields() Fields {
 
 // Onto makes into, which is empty, the same as an object but for its template: of the template those fields that are named, and no other.
 func (t Template) Onto(into, o client.Object, fields Fields) error {
-	text, err := json.Marshal(o)
+	all, err := contentOf(o)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", client.ObjectKeyFromObject(o), err)
+		return err
 	}
-	var whole map[string]json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return fmt.Errorf("read %s: %w", client.ObjectKeyFromObject(o), err)
-	}
-	spec := map[string]json.RawMessage{}
-	if err := json.Unmarshal(whole["spec"], &spec); err != nil {
-		return fmt.Errorf("read the specification of %s: %w", client.ObjectKeyFromObject(o), err)
-	}
-	for _, name := range fields.Names {
-		present := spec[name]
-		delete(spec, name)
-		if value, set := t.Spec[name]; set && !bytes.Equal(value, unset) {
-			if spec[name], err = fields.excepted(name, value, present); err != nil {
-				return err
-			}
+	kept := map[string]any{}
+	for _, path := range fields.Except {
+		if value, set, _ := unstructured.NestedFieldCopy(all, pathOf(path)...); set {
+			kept[path] = value
 		}
 	}
-	if whole["spec"], err = json.Marshal(spec); err == nil {
-		text, err = json.Marshal(whole)
+	for _, name := range fields.Names {
+		unstructured.RemoveNestedField(all, "spec", name)
+		if value := t.Spec[name]; value != nil && err == nil {
+			err = unstructured.SetNestedField(all, runtime.DeepCopyJSONValue(value), "spec", name)
+		}
+	}
+	for path, value := range kept {
+		if err == nil {
+			err = unstructured.SetNestedField(all, value, pathOf(path)...)
+		}
 	}
 	if err == nil {
-		err = json.Unmarshal(text, into)
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(all, into)
 	}
 	if err != nil {
 		return fmt.Errorf("set a former template of %s: %w", client.ObjectKeyFromObject(o), err)
@@ -165,22 +109,13 @@ func (t Template) Onto(into, o client.Object, fields Fields) error {
 	return nil
 }
 
-// Hash identifies a template of one pool, in lower-case letters and digits, however its fields are encoded. Fields that are not set do not
-// count: a kind that is given another one keeps its hashes.
+// Hash identifies a template of one pool, in lower-case letters and digits. Fields that are not set do not count: a kind that is given
+// another one keeps its hashes.
 func (t Template) Hash(pool string) (string, error) {
 	t.Spec, t.Except = maps.Clone(t.Spec), nil
-	maps.DeleteFunc(t.Spec, func(_ string, value json.RawMessage) bool { return bytes.Equal(value, unset) })
+	maps.DeleteFunc(t.Spec, func(_ string, value any) bool { return value == nil })
 	text, err := json.Marshal(t)
 	if err != nil {
-		return "", fmt.Errorf("encode a template: %w", err)
-	}
-	var values any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(&values); err != nil {
-		return "", fmt.Errorf("read a template: %w", err)
-	}
-	if text, err = json.Marshal(values); err != nil {
 		return "", fmt.Errorf("encode a template: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte(pool+"\n"), text...))

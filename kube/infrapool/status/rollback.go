@@ -18,14 +18,14 @@ const (
 // SetRollback records a return to a former template.
 func SetRollback(s *common.Status, b *common.RollbackStatus) { s.Rollback = b }
 
-// ReportRollback reports a return to a former template, or why it is impossible, in UpToDate: its machines are not those that the
-// specification asks for.
+// ReportRollback reports a return to a former template in UpToDate: its machines are not those that the specification asks for. One that is
+// impossible holds replacements back, and is reported as every hold is.
 func ReportRollback(b *common.RollbackStatus, rep *report.Report) {
+	if b == nil || b.To == nil {
+		return
+	}
 	for i := range rep.Conditions {
-		c := &rep.Conditions[i]
-		switch {
-		case b == nil || c.Type != report.UpToDate:
-		case b.To != nil:
+		if c := &rep.Conditions[i]; c.Type == report.UpToDate {
 			text := fmt.Sprintf("rollout %s was rolled back to revision %d: %s; change the template, or retry with the annotation "+
 				"muster.dev/retry: %s", b.Rollout, b.To.Number, failed(b.Message), b.Rollout)
 			if b.Aborted {
@@ -36,11 +36,6 @@ func ReportRollback(b *common.RollbackStatus, rep *report.Report) {
 				text += "; " + c.Message
 			}
 			c.Status, c.Reason, c.Message = report.False, ReasonRolledBack, text
-		case c.Status == report.False:
-			c.Reason = ReasonRollbackImpossible
-			if !strings.Contains(c.Message, b.Message) {
-				c.Message += "; rollout " + b.Rollout + " can't be rolled back: " + b.Message
-			}
 		}
 	}
 }
