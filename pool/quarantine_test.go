@@ -151,6 +151,9 @@ func (c *ideal) goOn(t *rapid.T, d *Desired, stuck map[string]bool, floor int) {
 			c.blockedStep(t, *p.Step, stuck, map[string]int{})
 			c.mark(*p.Step)
 		}
+		if got := c.marked(); got > d.Strategy.Undrainable.Max {
+			t.Fatalf("want at most %d quarantined, got %d: %s", d.Strategy.Undrainable.Max, got, say(p))
+		}
 		serves := 0
 		for _, i := range c.o.Instances {
 			if available(*d, c.tr, i, c.now) {

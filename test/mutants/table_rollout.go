@@ -154,6 +154,6 @@ var rolloutTable = []Mutation{
 		`return (max(0, v.Value)*of + either(mutated("surge rounded down"), 0, 99)) / 100`),
 	one("quarantine without a bound", poolUndrainable, "quarantines every machine that can't be drained",
 		Pool, []string{"TestRolloutGoesOnBesideQuarantine"},
-		`return min(quarantined, r.Max)`,
-		`return either(mutated("quarantine without a bound"), quarantined, min(quarantined, r.Max))`),
+		`for _, d := range list[:min(len(list), r.Max)] {`,
+		`for _, d := range list[:either(mutated("quarantine without a bound"), len(list), min(len(list), r.Max))] {`),
 }
