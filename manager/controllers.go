@@ -46,7 +46,7 @@ func (m *Manager) addRolloutPolicies(ctx context.Context, o Options) error {
 		}
 	}
 	m.policies = &limiter.Limiter{Policies: &policy.Reader{Client: m.GetClient(), MayWatch: mayWatch(m.reviewer, o.Namespace)},
-		Gates: m.gates, Ledger: &limiter.Ledger{Started: limiter.Started()}}
+		Gates: m.gates, Ledger: &limiter.Ledger{}}
 	if !o.runs(RolloutPolicy) {
 		return nil
 	}

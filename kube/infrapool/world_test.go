@@ -177,7 +177,7 @@ func (w *world) restart() {
 		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now },
 		SkipModelReconciliation: w.skipModel, Definitions: w.definitions,
 		Policies: &limiter.Limiter{Policies: &policy.Reader{Client: w.management},
-			Ledger: &limiter.Ledger{Started: func() time.Time { return start }}},
+			Ledger: &limiter.Ledger{}},
 	})
 }
 

@@ -44,7 +44,7 @@ type Closure struct {
 type Limits struct {
 	// Closed has the classes for which no replacement begins now.
 	Closed map[Reason]Closure
-	// Changes is the next moment at which Closed changes by itself; zero if it never does.
+	// Changes is the next moment at which Closed, or a Budget that counts pools, changes by itself; zero if it never does.
 	Changes time.Time
 	// OpensAt is, for users, when the first of the closed classes opens again; zero if it is unknown, or none is closed.
 	OpensAt time.Time

@@ -5,7 +5,6 @@ package limiter
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -68,9 +67,6 @@ func (p Pool) annotations() []map[string]string {
 	return all
 }
 
-// Started returns a function that returns the moment of its first call.
-func Started() func() time.Time { return sync.OnceValue(time.Now) }
-
 // Limits returns what a pool's rollout may do now. An error is that of a read, after which nothing is known of the policies.
 func (l *Limiter) Limits(ctx context.Context, p Pool) (rollouts.Limits, error) {
 	if l == nil {
@@ -82,11 +78,7 @@ func (l *Limiter) Limits(ctx context.Context, p Pool) (rollouts.Limits, error) {
 	}
 	out := e.Limits(p.Now)
 	l.gates(p, e, &out)
-	if len(e.Budgets) > 0 {
-		out.AtOnce, out.Budget = l.Ledger.take(p, e.Budgets)
-	} else {
-		l.Ledger.Forget(p.key())
-	}
+	l.Ledger.limit(p, e, &out)
 	return out, nil
 }
 

@@ -21,16 +21,41 @@ import (
 
 var now = time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)
 
-// of returns a limiter of policies, whose manager was started some time ago.
-func of(t *testing.T, running time.Duration, policies ...client.Object) *limiter.Limiter {
+// of returns a limiter of policies, whose manager has just started.
+func of(t *testing.T, policies ...client.Object) *limiter.Limiter {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := musterv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(policies...).Build()
-	return &limiter.Limiter{Policies: &policy.Reader{Client: c},
-		Ledger: &limiter.Ledger{Started: func() time.Time { return now.Add(-running) }}}
+	return &limiter.Limiter{Policies: &policy.Reader{Client: c}, Ledger: &limiter.Ledger{}}
+}
+
+// since has the limiter count pools at rest some time ago.
+func since(t *testing.T, l *limiter.Limiter, ago time.Duration, pools ...limiter.Pool) *limiter.Limiter {
+	t.Helper()
+	for _, p := range pools {
+		p.Now = now.Add(-ago)
+		_ = take(t, l, p)
+		l.Done(p, rollouts.Verdict{})
+	}
+	return l
+}
+
+// take returns how many machines of a pool may be replaced in a pass that begins, and why no more.
+func take(t *testing.T, l *limiter.Limiter, p limiter.Pool) string {
+	t.Helper()
+	got, err := l.Limits(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d %s", got.AtOnce, got.Budget.Reason)
+}
+
+// rolling is the verdict for a pool in a rollout that is replacing machines.
+func rolling(machines int) rollouts.Verdict {
+	return rollouts.Verdict{InWork: machines, State: rollouts.Replacing, Record: rollouts.Record{ID: "x", Entered: true}}
 }
 
 func production(spec musterv1.RolloutPolicySpec) client.Object {
@@ -74,7 +99,7 @@ func TestLimits(t *testing.T) {
 			"0 closed, before \"\", approved [AwaitingApproval []]"},
 		{"a gate that was not asked", []client.Object{production(asks)}, nil, "0 closed, before \"GateUnknown\", approved []"},
 	} {
-		l, err := of(t, time.Hour, c.policies...).Limits(context.Background(), pool("team-a", "p", "c", c.annotations))
+		l, err := of(t, c.policies...).Limits(context.Background(), pool("team-a", "p", "c", c.annotations))
 		if err != nil {
 			t.Fatalf("%s: %v", c.why, err)
 		}
@@ -93,56 +118,119 @@ func TestBudgets(t *testing.T) {
 	t.Parallel()
 	three := intstr.FromInt32(3)
 	budget := production(musterv1.RolloutPolicySpec{Budgets: []musterv1.RolloutBudget{{Machines: &three, Per: musterv1.BudgetPerCluster}}})
-	take := func(l *limiter.Limiter, p limiter.Pool) string {
-		t.Helper()
-		got, err := l.Limits(context.Background(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%d %s", got.AtOnce, got.Budget.Reason)
-	}
 	hold := func(want, got, why string) {
 		t.Helper()
 		if got != want {
 			t.Errorf("%s: want %q, got %q", why, want, got)
 		}
 	}
-	l := of(t, time.Hour, budget)
 	a, b, other := pool("team-a", "a", "one", nil), pool("team-a", "b", "one", nil), pool("team-a", "c", "two", nil)
-	hold("3 BudgetSpent", take(l, a), "the first pool")
-	hold("0 BudgetSpent", take(l, b), "while the pass of the first one runs, the second has no room")
-	hold("3 BudgetSpent", take(l, other), "another cluster has its own")
+	l := since(t, of(t, budget), time.Hour, a)
+	hold("3 BudgetSpent", take(t, l, a), "the first pool")
+	hold("0 BudgetSpent", take(t, l, b), "while the pass of the first one runs, the second has no room")
+	hold("3 BudgetSpent", take(t, l, other), "another cluster has its own")
 	later := b
 	later.Now = now.Add(2 * time.Minute)
-	hold("3 BudgetSpent", take(l, later), "a pass that failed, such as for the credentials of a tenant, keeps no other pool from going on")
+	hold("3 BudgetSpent", take(t, l, later), "a pass that failed, such as for the credentials of a tenant, keeps no other pool from going on")
 	l.Done(b, rollouts.Verdict{InWork: 5})
-	hold("3 BudgetSpent", take(l, a), "machines that are missing without a rollout use no budget of others")
-	l.Done(a, rollouts.Verdict{InWork: 2, State: rollouts.Replacing, Record: rollouts.Record{ID: "x", Entered: true}})
-	hold("1 BudgetSpent", take(l, b), "what the first pool has begun is used")
+	hold("3 BudgetSpent", take(t, l, a), "machines that are missing without a rollout use no budget of others")
+	l.Done(a, rolling(2))
+	hold("1 BudgetSpent", take(t, l, b), "what the first pool has begun is used")
 	l.Done(b, rollouts.Verdict{})
 	l.Done(a, rollouts.Verdict{})
-	hold("3 BudgetSpent", take(l, b), "all is free again")
+	hold("3 BudgetSpent", take(t, l, b), "all is free again")
 	l.Forget(b.Kind, client.ObjectKeyFromObject(b.Object))
-	hold("3 BudgetSpent", take(l, a), "a deleted pool uses nothing")
-	hold("0 CountingPools", take(of(t, time.Minute, budget), a), "after a start of the manager other pools may be in the middle of a rollout")
+	hold("3 BudgetSpent", take(t, l, a), "a deleted pool uses nothing")
+	hold("0 CountingPools", take(t, since(t, of(t, budget), time.Minute, b), a), "after a start of the manager other pools may be in the middle of a rollout")
 
 	one := int32(1)
-	pools := of(t, time.Hour, production(musterv1.RolloutPolicySpec{
-		Budgets: []musterv1.RolloutBudget{{Pools: &one, Per: musterv1.BudgetPerPolicy}}}))
-	take(pools, a)
-	hold("0 BudgetSpent", take(pools, other), "the first pool may begin a rollout in the pass that runs")
-	pools.Done(a, rollouts.Verdict{State: rollouts.Replacing, Record: rollouts.Record{ID: "x", Entered: true}})
-	hold("0 BudgetSpent", take(pools, other), "one pool is in a rollout")
-	if got := take(pools, a); got == "0 BudgetSpent" {
+	pools := since(t, of(t, production(musterv1.RolloutPolicySpec{
+		Budgets: []musterv1.RolloutBudget{{Pools: &one, Per: musterv1.BudgetPerPolicy}}})), time.Hour, a)
+	take(t, pools, a)
+	hold("0 BudgetSpent", take(t, pools, other), "the first pool may begin a rollout in the pass that runs")
+	pools.Done(a, rolling(0))
+	hold("0 BudgetSpent", take(t, pools, other), "one pool is in a rollout")
+	if got := take(t, pools, a); got == "0 BudgetSpent" {
 		t.Errorf("want the pool that is in a rollout to go on, got %s", got)
 	}
+}
+
+// TestBudgetOfANewPolicy holds that a budget leaves no room before the pools that its policy selects are counted, whenever the policy is
+// created, and that another budget of a policy whose pools are counted does not wait.
+func TestBudgetOfANewPolicy(t *testing.T) {
+	t.Parallel()
+	budgets := func(machines int32) []musterv1.RolloutBudget {
+		n := intstr.FromInt32(machines)
+		return []musterv1.RolloutBudget{{Machines: &n}}
+	}
+	a, b := pool("team-a", "a", "one", nil), pool("team-a", "b", "one", nil)
+	l := since(t, of(t), time.Hour, a, b)
+	c, at := l.Policies.Client.(client.Client), now
+	created := &musterv1.ClusterRolloutPolicy{ObjectMeta: metav1.ObjectMeta{Name: "production"},
+		Spec: musterv1.RolloutPolicySpec{Budgets: budgets(3)}}
+	edit := func(f func(p *musterv1.ClusterRolloutPolicy)) {
+		t.Helper()
+		f(created)
+		if err := c.Update(t.Context(), created); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass := func(p limiter.Pool, want, why string) {
+		t.Helper()
+		p.Now = at
+		if got := take(t, l, p); got != want {
+			t.Errorf("%s: want %q, got %q", why, want, got)
+		}
+		l.Done(p, rollouts.Verdict{})
+	}
+	later := func(d time.Duration) { at = at.Add(d) }
+
+	pass(b, "0 ", "no policy limits the pool")
+	if err := c.Create(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	pass(b, "0 CountingPools", "the other pool may be in a rollout that began before the policy was created")
+	if got, err := l.Limits(t.Context(), b); err != nil || !got.Changes.Equal(at.Add(2*time.Minute)) {
+		t.Errorf("want the pool to look again when all pools are counted, got %s, %v", got.Changes, err)
+	}
+	later(time.Minute)
+	a.Now = at
+	hold := take(t, l, a)
+	if l.Done(a, rolling(3)); hold != "0 CountingPools" {
+		t.Errorf("want the pool that is in a rollout to begin nothing either, got %q", hold)
+	}
+	pass(b, "0 CountingPools", "a third pool may not have been counted")
+	later(time.Minute)
+	pass(b, "0 BudgetSpent", "the other pool uses the budget")
+
+	edit(func(p *musterv1.ClusterRolloutPolicy) { p.Spec.Budgets = budgets(5) })
+	pass(b, "2 BudgetSpent", "the pools of a policy whose budget changes are counted")
+	edit(func(p *musterv1.ClusterRolloutPolicy) { p.Spec.Budgets = nil })
+	pass(a, "0 ", "no budget limits the pool")
+	edit(func(p *musterv1.ClusterRolloutPolicy) { p.Spec.Budgets = budgets(5) })
+	pass(b, "5 BudgetSpent", "the pools of a policy without a budget are counted too")
+
+	edit(func(p *musterv1.ClusterRolloutPolicy) {
+		p.Spec.Selector = &musterv1.RolloutPolicySelector{Clusters: &metav1.LabelSelector{}}
+	})
+	pass(b, "0 CountingPools", "the policy may select more pools than before")
+	later(2 * time.Minute)
+	pass(b, "5 BudgetSpent", "all pools are counted")
+	created.ResourceVersion, created.UID = "", "another"
+	if err := c.Delete(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	pass(b, "0 CountingPools", "a policy that is created again is another one")
 }
 
 // TestLimitsOfAPlan holds that a limiter without a ledger takes nothing from a budget, however often it is asked.
 func TestLimitsOfAPlan(t *testing.T) {
 	t.Parallel()
 	machines := intstr.FromInt32(3)
-	l := of(t, time.Hour, production(musterv1.RolloutPolicySpec{Budgets: []musterv1.RolloutBudget{{Machines: &machines}}}))
+	l := of(t, production(musterv1.RolloutPolicySpec{Budgets: []musterv1.RolloutBudget{{Machines: &machines}}}))
 	l.Ledger = nil
 	for _, name := range []string{"a", "b", "a"} {
 		p := pool("team-a", name, "c", nil)

@@ -49,7 +49,7 @@ func (g *managers) start() *process {
 	live := w.Objects.server.NewCache(uncached(w.Scenario.Kind)...).Client(p.gate(false))
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
 		SkipModelReconciliation: w.Scenario.SkipModel, Policies: &limiter.Limiter{Policies: &policy.Reader{Client: local},
-			Ledger: &limiter.Ledger{Started: limiter.Started()}}})
+			Ledger: &limiter.Ledger{}}})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	for _, m := range w.members {
 		p.controllers = append(p.controllers,
