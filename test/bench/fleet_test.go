@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 )
@@ -51,6 +53,8 @@ type fleetKind struct {
 	// life is the whole life of so many pools, rest what they cost when nothing moves.
 	life func(t *testing.T, pools int) fleetLife
 	rest func(t *testing.T, pools int, long time.Duration) phase
+	// policed is what they cost then under policies.
+	policed func(t *testing.T, pools int, long time.Duration, policies []client.Object) policedPhase
 }
 
 // fleetLife holds the measurements of the phases in the life of a fleet.
@@ -71,6 +75,10 @@ func fleetOf[S any](name string, l lab[S]) fleetKind {
 				_ = f.idle(settle)
 				is = f.idle(long)
 			})
+			return is
+		},
+		policed: func(t *testing.T, pools int, long time.Duration, policies []client.Object) (is policedPhase) {
+			inFleet(t, l, pools, func(f *fleet[S]) { is = f.underPolicies(policies, long) })
 			return is
 		},
 	}

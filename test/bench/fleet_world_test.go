@@ -39,6 +39,8 @@ type fleet[S any] struct {
 	nodes  *nodes
 	queue  workqueue.TypedDelayingInterface[*member[S]]
 	work   sync.WaitGroup
+	// policed limits rollouts by policies; nil limits none.
+	policed *policed
 
 	mu sync.Mutex
 	// members are all pools, listed those that list a provider key.
@@ -52,6 +54,8 @@ type fleet[S any] struct {
 // member is a pool of a fleet.
 type member[S any] struct {
 	target cloud.Target[S]
+	// number counts the pools of the fleet from 0.
+	number int
 	// replicas and deleting hold the user's request of the time requested. listed is the time when the pool first listed that many machines,
 	// done when it had fulfilled the request; both are zero before.
 	replicas                int
@@ -126,7 +130,7 @@ func newMember[S any](l lab[S], k int) *member[S] {
 	if l.place != nil {
 		l.place(spec, k)
 	}
-	return &member[S]{target: cloud.Target[S]{
+	return &member[S]{number: k, target: cloud.Target[S]{
 		Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
 		KubernetesVersion: "v1.34.1", Spec: spec, Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
 	}}
@@ -172,7 +176,7 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	}
 	requested, runs := m.requested, f.engine
 	f.mu.Unlock()
-	out := runs.Run(f.t.Context(), facts, f.nodes, nil)
+	out := f.limited(m.number, &facts.Desired, facts.Now, func() engine.Outcome { return runs.Run(f.t.Context(), facts, f.nodes, nil) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.last = out
