@@ -3,7 +3,6 @@ package pool
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/pool/rollouts"
 	"github.com/muster-project/muster/pool/words"
@@ -55,11 +54,6 @@ type member struct {
 	// selected is true if its turn has come, yields if its drain is ended for one that is marked, passedOver if another one is surplus in its
 	// place because its drain is blocked. The selection sets them.
 	selected, yields, passedOver bool
-	// rank, zone, born and hash are the sort keys of the queue.
-	rank int
-	zone int
-	born time.Time
-	hash uint64
 }
 
 // classification is the instances with their reasons to go, and their numbers.

@@ -19,6 +19,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/muster-project/muster/pool/order"
 	"github.com/muster-project/muster/pool/rollouts"
 )
 
@@ -141,14 +142,13 @@ func (d Desired) minReplicas() int {
 }
 
 // DeletePolicy is the order in which surplus instances go.
-type DeletePolicy string
+type DeletePolicy = order.Policy
 
-// The delete policies, with the words of AzureMachinePool. Ties are broken by name.
+// The delete policies.
 const (
-	Oldest DeletePolicy = "Oldest"
-	Newest DeletePolicy = "Newest"
-	// Random is a stable order: a hash of the pool's seed and the instance's ID.
-	Random DeletePolicy = "Random"
+	Oldest = order.Oldest
+	Newest = order.Newest
+	Random = order.Random
 )
 
 // Cause is why something is done or not done: a reason for programs and a sentence for people. Messages hold no times and no request IDs,

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/muster-project/muster/pool/order"
 )
 
 func copied(o Observed) Observed {
@@ -509,15 +511,21 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
 		v := emptySelection(newBudget(newRollout(classifyInstances(newInputs(d, o, traits, now)))))
-		_ = v.ordered()
 		list, zones := slices.Clone(v.fleet.members), map[string]int{}
 		for _, m := range list {
 			zones[m.Zone]++
 		}
+		older := map[DeletePolicy]func(a, b *member) int{
+			Oldest: func(a, b *member) int { return born(a.Instance).Compare(born(b.Instance)) },
+			Newest: func(a, b *member) int { return born(b.Instance).Compare(born(a.Instance)) },
+			Random: func(a, b *member) int {
+				return cmp.Compare(order.Shuffle(d.Seed+"/"+a.ID), order.Shuffle(d.Seed+"/"+b.ID))
+			},
+		}[cmp.Or(d.DeletePolicy, Oldest)]
 		var want []string
 		for len(list) > 0 && len(want) < n {
 			best := slices.MinFunc(list, func(a, b *member) int {
-				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b),
+				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), older(a, b),
 					cmp.Compare(a.ID, b.ID))
 			})
 			if !best.Standby {

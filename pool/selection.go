@@ -1,11 +1,9 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/muster-project/muster/pool/order"
@@ -259,42 +257,9 @@ func (v *selection) notServingExcept(without []*member) []*member {
 
 // ordered returns the members in the order in which they would go: by rank, then by the delete policy within the zone that has the most.
 func (v *selection) ordered() []*member {
-	numbers := map[string]int{}
-	var zones []int
-	for _, m := range v.fleet.members {
-		n, ok := numbers[m.Zone]
-		if !ok {
-			n = len(zones)
-			numbers[m.Zone] = n
-			zones = append(zones, 0)
-		}
-		m.zone = n
-		zones[n]++
-		m.rank, m.born = v.rank(m), born(m.Instance)
-		if v.in.d.DeletePolicy == Random {
-			m.hash = order.Shuffle(v.in.d.Seed + "/" + m.ID)
-		}
-	}
-	list := slices.Clone(v.fleet.members)
-	slices.SortFunc(list, func(a, b *member) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
-		}
-		if by := byPolicy(v.in.d.DeletePolicy, a, b); by != 0 {
-			return by
-		}
-		return strings.Compare(a.ID, b.ID)
+	return order.Queue(v.fleet.members, v.in.d.DeletePolicy, v.in.d.Seed, func(m *member) order.Key {
+		return order.Key{ID: m.ID, Zone: m.Zone, Rank: v.rank(m), Born: born(m.Instance)}
 	})
-	out := make([]*member, 0, len(list))
-	for len(list) > 0 {
-		equals := slices.IndexFunc(list, func(m *member) bool { return m.rank != list[0].rank })
-		if equals < 0 {
-			equals = len(list)
-		}
-		out = append(out, order.Balanced(list[:equals], zones, func(m *member) int { return m.zone })...)
-		list = list[equals:]
-	}
-	return out
 }
 
 // rank returns what the loss of a member costs. Lower goes first.
@@ -308,18 +273,6 @@ func (v *selection) rank(m *member) int {
 		return len(ranks) + 1
 	}
 	return len(ranks)
-}
-
-// byPolicy orders members that are equally dispensable.
-func byPolicy(p DeletePolicy, a, b *member) int {
-	switch p {
-	case Newest:
-		return b.born.Compare(a.born)
-	case Random:
-		return cmp.Compare(a.hash, b.hash)
-	default:
-		return a.born.Compare(b.born)
-	}
 }
 
 // born is when an instance was made, or, where the cloud does not say, when its node joined.
