@@ -186,7 +186,7 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) control
 	workload.ForceAfter = forceAfter(in.Desired.Strategy)
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, workload)), lookups)
 	if p.outcome.Seen {
-		r.Policies.Done(limited(r.kind.Name, s, in.Now), p.outcome.Plan.Progress)
+		r.Policies.Done(ctx, limited(r.kind.Name, s, in.Now), p.outcome.Plan.Progress)
 	}
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
 		return control.Continue()

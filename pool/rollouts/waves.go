@@ -111,6 +111,12 @@ type Verdict struct {
 	HeldNames, QuarantinedNames []string
 }
 
+// NeedsGates reports whether the gates of the policies count for the rollout now or soon: it is under way, and not all of it is held back by
+// windows and exclusions.
+func (v Verdict) NeedsGates() bool {
+	return v.State != None && (v.State != Waiting || v.Cause != Cause{})
+}
+
 // Next returns how far a rollout may go now.
 func Next(r Record, p Plan, l Limits, f Facts, now time.Time) Verdict {
 	switch {

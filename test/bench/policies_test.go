@@ -136,7 +136,7 @@ func (f *fleet[S]) limited(k int, d *pool.Desired, now time.Time, run func() eng
 	d.Limits = limits
 	out := run()
 	if out.Seen {
-		f.policed.limiter.Done(p, out.Plan.Progress)
+		f.policed.limiter.Done(f.t.Context(), p, out.Plan.Progress)
 	}
 	return out
 }
@@ -242,5 +242,5 @@ func limitedPass(b *testing.B, by *policed, p limiter.Pool) {
 	if _, err := by.limiter.Limits(b.Context(), p); err != nil {
 		b.Fatal(err)
 	}
-	by.limiter.Done(p, rollouts.Verdict{})
+	by.limiter.Done(b.Context(), p, rollouts.Verdict{})
 }

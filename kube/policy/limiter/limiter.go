@@ -82,22 +82,19 @@ func (l *Limiter) Limits(ctx context.Context, p Pool) (rollouts.Limits, error) {
 	return out, nil
 }
 
-// gates adds the gates of policies.
+// gates adds the gates of policies, with what is known of them.
 func (l *Limiter) gates(p Pool, e policy.Effective, out *rollouts.Limits) {
-	var asked []gates.Gate
 	var known []gates.Known
 	for _, g := range e.Gates {
 		k := gates.Known{Policy: g.Policy.String(), Gate: g.RolloutGate}
 		if one, ok := gates.OfPolicy(g.Policy.Meta(), g.RolloutGate, p.Object.GetNamespace()); ok {
-			asked, known = append(asked, one), append(known, k)
+			k.State = l.Gates.State(one)
+			known = append(known, k)
 			continue
 		}
 		waits, _ := gates.Limits([]gates.Known{k})
 		out.Approvals = append(out.Approvals, rollouts.Approval{Cause: waits,
 			Gate: rollouts.Gate{Policy: k.Policy, Name: g.Name, State: waits.Reason}, For: approved(g.Name, p.annotations())})
-	}
-	for k, state := range l.Gates.Need(p.key(), asked) {
-		known[k].State = state
 	}
 	out.BeforeWave, out.DuringSoak = gates.Limits(known)
 	for _, k := range known {
@@ -118,11 +115,28 @@ func approved(gate string, annotations []map[string]string) (ids []string) {
 	return ids
 }
 
-// Done records what a pool's rollout does after a pass.
-func (l *Limiter) Done(p Pool, v rollouts.Verdict) {
-	if l != nil {
-		l.Ledger.note(p.key(), v)
+// Done records what a pool's rollout does after a pass. Gates are asked for pools whose rollout is under way, and for no others. While the
+// policies can't be read, those that were asked for the pool still are.
+func (l *Limiter) Done(ctx context.Context, p Pool, v rollouts.Verdict) {
+	if l == nil {
+		return
 	}
+	l.Ledger.note(p.key(), v)
+	if !v.NeedsGates() {
+		l.Gates.Forget(p.key())
+		return
+	}
+	e, err := l.Policies.For(ctx, p.subject())
+	if err != nil {
+		return
+	}
+	var asked []gates.Gate
+	for _, g := range e.Gates {
+		if one, ok := gates.OfPolicy(g.Policy.Meta(), g.RolloutGate, p.Object.GetNamespace()); ok {
+			asked = append(asked, one)
+		}
+	}
+	l.Gates.Need(p.key(), asked)
 }
 
 // Forget forgets a pool that does not exist any more.

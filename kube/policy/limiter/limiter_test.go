@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,8 @@ import (
 
 	musterv1 "github.com/muster-project/muster/api/muster/v1alpha1"
 	"github.com/muster-project/muster/kube/policy"
+	"github.com/muster-project/muster/kube/policy/gates"
+	"github.com/muster-project/muster/kube/policy/gates/asker"
 	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/pool/rollouts"
 )
@@ -38,7 +41,7 @@ func since(t *testing.T, l *limiter.Limiter, ago time.Duration, pools ...limiter
 	for _, p := range pools {
 		p.Now = now.Add(-ago)
 		_ = take(t, l, p)
-		l.Done(p, rollouts.Verdict{})
+		l.Done(t.Context(), p, rollouts.Verdict{})
 	}
 	return l
 }
@@ -132,12 +135,12 @@ func TestBudgets(t *testing.T) {
 	later := b
 	later.Now = now.Add(2 * time.Minute)
 	hold("3 BudgetSpent", take(t, l, later), "a pass that failed, such as for the credentials of a tenant, keeps no other pool from going on")
-	l.Done(b, rollouts.Verdict{InWork: 5})
+	l.Done(t.Context(), b, rollouts.Verdict{InWork: 5})
 	hold("3 BudgetSpent", take(t, l, a), "machines that are missing without a rollout use no budget of others")
-	l.Done(a, rolling(2))
+	l.Done(t.Context(), a, rolling(2))
 	hold("1 BudgetSpent", take(t, l, b), "what the first pool has begun is used")
-	l.Done(b, rollouts.Verdict{})
-	l.Done(a, rollouts.Verdict{})
+	l.Done(t.Context(), b, rollouts.Verdict{})
+	l.Done(t.Context(), a, rollouts.Verdict{})
 	hold("3 BudgetSpent", take(t, l, b), "all is free again")
 	l.Forget(b.Kind, client.ObjectKeyFromObject(b.Object))
 	hold("3 BudgetSpent", take(t, l, a), "a deleted pool uses nothing")
@@ -148,7 +151,7 @@ func TestBudgets(t *testing.T) {
 		Budgets: []musterv1.RolloutBudget{{Pools: &one, Per: musterv1.BudgetPerPolicy}}})), time.Hour, a)
 	take(t, pools, a)
 	hold("0 BudgetSpent", take(t, pools, other), "the first pool may begin a rollout in the pass that runs")
-	pools.Done(a, rolling(0))
+	pools.Done(t.Context(), a, rolling(0))
 	hold("0 BudgetSpent", take(t, pools, other), "one pool is in a rollout")
 	if got := take(t, pools, a); got == "0 BudgetSpent" {
 		t.Errorf("want the pool that is in a rollout to go on, got %s", got)
@@ -181,7 +184,7 @@ func TestBudgetOfANewPolicy(t *testing.T) {
 		if got := take(t, l, p); got != want {
 			t.Errorf("%s: want %q, got %q", why, want, got)
 		}
-		l.Done(p, rollouts.Verdict{})
+		l.Done(t.Context(), p, rollouts.Verdict{})
 	}
 	later := func(d time.Duration) { at = at.Add(d) }
 
@@ -196,7 +199,7 @@ func TestBudgetOfANewPolicy(t *testing.T) {
 	later(time.Minute)
 	a.Now = at
 	hold := take(t, l, a)
-	if l.Done(a, rolling(3)); hold != "0 CountingPools" {
+	if l.Done(t.Context(), a, rolling(3)); hold != "0 CountingPools" {
 		t.Errorf("want the pool that is in a rollout to begin nothing either, got %q", hold)
 	}
 	pass(b, "0 CountingPools", "a third pool may not have been counted")
@@ -224,6 +227,46 @@ func TestBudgetOfANewPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass(b, "0 CountingPools", "a policy that is created again is another one")
+}
+
+// TestGatesDuringRollouts: gates are asked while a rollout needs them, and not before or after.
+func TestGatesDuringRollouts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := of(t, tenants("team-a", musterv1.RolloutPolicySpec{Gates: []musterv1.RolloutGate{{Name: "errors",
+			Interval: &metav1.Duration{Duration: time.Minute}, Prometheus: &musterv1.PrometheusGate{Address: "https://p:9090", Query: "up"}}}}))
+		asks := 0
+		l.Gates = asker.New(func(context.Context, gates.Gate) gates.Sample {
+			asks++
+			return gates.Sample{Verdict: gates.Positive}
+		}, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		defer synctest.Wait()
+		defer stop()
+		go func() { _ = l.Gates.Start(ctx) }()
+		p, record := pool("team-a", "a", "one", nil), rollouts.Record{ID: "x", Wave: 1}
+		for _, c := range []struct {
+			why     string
+			verdict rollouts.Verdict
+			want    int
+			before  string
+		}{
+			{"there is no rollout", rollouts.Verdict{}, 0, "GateUnknown"},
+			{"windows hold back all of it", rollouts.Verdict{State: rollouts.Waiting, Record: record}, 0, "GateUnknown"},
+			{"it waits for the gate", rollouts.Verdict{State: rollouts.Waiting, Record: record, Cause: rollouts.Cause{Reason: "GateUnknown"}}, 2, ""},
+			{"a wave is watched", rollouts.Verdict{State: rollouts.Soaking, Record: record}, 4, ""},
+			{"it has ended", rollouts.Verdict{Record: rollouts.Record{ID: "x", Ended: true}}, 4, ""},
+			{"it has ended long ago", rollouts.Verdict{Record: rollouts.Record{ID: "x", Ended: true}}, 4, "GateUnknown"},
+		} {
+			l.Done(t.Context(), p, c.verdict)
+			time.Sleep(119 * time.Second)
+			synctest.Wait()
+			got, err := l.Limits(t.Context(), p)
+			if err != nil || asks != c.want || got.BeforeWave.Reason != c.before {
+				t.Errorf("%s: want %d asks and %q before a wave, got %d, %q, %v", c.why, c.want, c.before, asks, got.BeforeWave.Reason, err)
+			}
+		}
+	})
 }
 
 // TestLimitsOfAPlan holds that a limiter without a ledger takes nothing from a budget, however often it is asked.

@@ -1,6 +1,6 @@
-// Package asker asks the gates that pools need, outside of the workers of reconcilers. A reconciler registers the gates of a pool and gets
-// what is known of them at once. All pools for which a gate asks the same share one answer. A pool is reconciled when the phase of one of
-// its gates changes. Answers are not stored: after a restart a gate is unknown until it has been asked.
+// Package asker asks the gates that pools need, outside of the workers of reconcilers. A reconciler registers the gates of a pool whose
+// rollout is under way, and gets what is known of them at once. All pools for which a gate asks the same share one answer. A pool is
+// reconciled when the phase of one of its gates changes. Answers are not stored: after a restart a gate is unknown until it has been asked.
 package asker
 
 import (
@@ -78,37 +78,52 @@ func New(ask Asking, m *metrics.Gates) *Asker {
 		wakes: map[string]wake{}, runningOf: map[string]int{}}
 }
 
-// Need registers the gates that a pool needs, in place of those that it needed before, and returns the state of each in their order. It
-// never waits. A pool without gates is forgotten.
-func (a *Asker) Need(p Pool, all []gates.Gate) []gates.State {
-	states := make([]gates.State, len(all))
+// State returns what is known of a gate now. It has nothing asked.
+func (a *Asker) State(g gates.Gate) gates.State {
 	if a == nil {
-		for k := range states {
-			states[k] = gates.State{Phase: gates.Unknown, Message: "it is not asked by this process"}
-		}
-		return states
+		return gates.State{Phase: gates.Unknown, Message: "it is not asked by this process"}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch e := a.known[g.Key()]; {
+	case e != nil:
+		return g.At(e.state, time.Now())
+	case a.full(g):
+		return gates.State{Phase: gates.Unknown, Message: "too many gates are asked: remove gates or policies that are not needed"}
+	}
+	return gates.NotAsked()
+}
+
+// full reports whether a gate can't be asked because too many others are.
+func (a *Asker) full(g gates.Gate) bool {
+	return len(a.known) >= maxGates || a.ofNamespace(g.Policy.Namespace) >= maxGatesOfNamespace
+}
+
+// Need has gates asked for a pool, in place of those that it needed before. It never waits. A pool without gates is forgotten.
+func (a *Asker) Need(p Pool, all []gates.Gate) {
+	if a == nil {
+		return
 	}
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	wanted := &needs{keys: map[gates.Key]bool{}, at: now}
-	for k, g := range all {
-		states[k] = a.need(p, g, wanted, now)
+	for _, g := range all {
+		a.need(p, g, wanted, now)
 	}
 	a.release(p, wanted.keys)
 	if len(wanted.keys) > 0 {
 		a.pools[p] = wanted
 	}
-	return states
 }
 
-// need registers one gate of a pool, and returns its state.
-func (a *Asker) need(p Pool, g gates.Gate, wanted *needs, now time.Time) gates.State {
+// need has one gate asked for a pool, unless too many are.
+func (a *Asker) need(p Pool, g gates.Gate, wanted *needs, now time.Time) {
 	key := g.Key()
 	e := a.known[key]
 	if e == nil {
-		if len(a.known) >= maxGates || a.ofNamespace(g.Policy.Namespace) >= maxGatesOfNamespace {
-			return gates.State{Phase: gates.Unknown, Message: "too many gates are asked: remove gates or policies that are not needed"}
+		if a.full(g) {
+			return
 		}
 		e = &entry{gate: g, state: gates.NotAsked(), due: now, pools: map[Pool]bool{}}
 		a.known[key] = e
@@ -117,7 +132,6 @@ func (a *Asker) need(p Pool, g gates.Gate, wanted *needs, now time.Time) gates.S
 	if !e.asking && !e.due.After(now) {
 		a.look()
 	}
-	return g.At(e.state, now)
 }
 
 // ofNamespace returns the number of known gates of the policies of a namespace.

@@ -125,7 +125,8 @@ func gateOf(name, namespace string) gates.Gate {
 
 // phase needs a gate for a pool, and returns its phase.
 func (w *world) phase(pool string, g gates.Gate) gates.Phase {
-	return w.Need(poolOf(pool), []gates.Gate{g})[0].Phase
+	w.Need(poolOf(pool), []gates.Gate{g})
+	return w.State(g).Phase
 }
 
 // TestAsks holds when a gate is asked, what is known of it, and when its pools are woken.
@@ -278,11 +279,13 @@ func TestTooManyGates(t *testing.T) {
 	for k := range maxGatesOfNamespace + 1 {
 		all = append(all, gateOf(fmt.Sprint("g-", k), "attacker"))
 	}
-	states := a.Need(poolOf("attacker"), all)
-	if last := states[len(all)-1]; last.Phase != gates.Unknown || last == gates.NotAsked() {
+	a.Need(poolOf("attacker"), all)
+	if last := a.State(all[len(all)-1]); last.Phase != gates.Unknown || last == gates.NotAsked() {
 		t.Errorf("want the gate beyond the limit unknown with the reason, got %+v", last)
 	}
-	if got := a.Need(poolOf("victim"), []gates.Gate{gateOf("g", "victim")})[0]; got != gates.NotAsked() {
+	victims := gateOf("g", "victim")
+	a.Need(poolOf("victim"), []gates.Gate{victims})
+	if got := a.State(victims); got != gates.NotAsked() {
 		t.Errorf("want another tenant's gate registered, got %+v", got)
 	}
 }
@@ -315,7 +318,7 @@ func TestStopsInTheMiddle(t *testing.T) {
 		w.phase("a", gateOf("g", "team"))
 		time.Sleep(time.Second)
 		w.stop()
-		if got := w.Need(poolOf("a"), []gates.Gate{gateOf("g", "team")})[0]; got != gates.NotAsked() {
+		if got := w.State(gateOf("g", "team")); got != gates.NotAsked() {
 			t.Errorf("want no answer kept, got %+v", got)
 		}
 	})
@@ -335,9 +338,9 @@ func TestFault(t *testing.T) {
 		w.server.mu.Unlock()
 		w.Need(poolOf("a"), []gates.Gate{gateOf("bad", "team"), gateOf("good", "team")})
 		time.Sleep(5 * time.Minute)
-		states := w.Need(poolOf("a"), []gates.Gate{gateOf("bad", "team"), gateOf("good", "team")})
-		if states[0].Phase != gates.Unknown || states[0].Message != "asking the gate failed" || states[1].Phase != gates.Passed {
-			t.Errorf("want one gate unknown and the other passed, got %+v", states)
+		bad, good := w.State(gateOf("bad", "team")), w.State(gateOf("good", "team"))
+		if bad.Phase != gates.Unknown || bad.Message != "asking the gate failed" || good.Phase != gates.Passed {
+			t.Errorf("want one gate unknown and the other passed, got %+v, %+v", bad, good)
 		}
 		if got := w.server.count("bad"); got < 5 {
 			t.Errorf("want it asked again, got %d asks", got)
@@ -349,7 +352,8 @@ func TestNil(t *testing.T) {
 	t.Parallel()
 	var a *Asker
 	a.Forget(poolOf("a"))
-	if got := a.Need(poolOf("a"), []gates.Gate{gateOf("g", "team")}); len(got) != 1 || got[0].Phase != gates.Unknown || got[0].Message == "" {
+	a.Need(poolOf("a"), []gates.Gate{gateOf("g", "team")})
+	if got := a.State(gateOf("g", "team")); got.Phase != gates.Unknown || got.Message == "" {
 		t.Errorf("want an unknown gate where none is asked, got %+v", got)
 	}
 }
