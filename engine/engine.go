@@ -60,6 +60,9 @@ type Nodes interface {
 	// Evictable reports what a drain would find on the nodes of the given provider keys. A key that is left out is not known. It is called
 	// before instances are chosen, for nodes that others cordoned, and for those that may go in place of one whose drain is blocked.
 	Evictable(ctx context.Context, keys []string) (map[string]pool.Evictable, error)
+	// PodHolds reports whether pods keep the machines of the nodes of the given provider keys. A key that is left out is not known. It is
+	// called only with pool.Desired.PodsHold, before replacements begin.
+	PodHolds(ctx context.Context, keys []string) (map[string]pool.PodHold, error)
 	// Start begins a step that concerns nodes rather than the cloud: Drain or Undrain. It does not wait. With a *PartialError it
 	// has begun for all targets but those that the error names.
 	Start(ctx context.Context, s pool.Step) error
@@ -249,8 +252,10 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	m.unfilled = m.unfilled.after(observed, f.Now)
 	observed.UnfilledSince = m.unfilled.since
 	m.attempts.sawEffects(observed, f.Now)
+	m.podHolds.attach(observed.Instances)
 	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed, m, f.Now)}
 	e.preferEvictable(ctx, f, n, m, &out)
+	e.readPodHolds(ctx, f, n, m, &out)
 	return out
 }
 

@@ -82,6 +82,7 @@ type record struct {
 	unfilled unfilled
 	// undecided is the time of the last search for nodes that could be drained in place of one whose drain is blocked.
 	undecided time.Time
+	podHolds  podHolds
 }
 
 // failure is a row of errors without a success in between.

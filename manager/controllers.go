@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/policy"
 	"github.com/muster-project/muster/kube/policy/limiter"
 	policystatus "github.com/muster-project/muster/kube/policy/status"
@@ -117,6 +118,18 @@ func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
 	return r.SetupWithManager(ctx, m, controller.Options{MaxConcurrentReconciles: o.Concurrency.MachinePool})
 }
 
+// foreignHolds returns the marks of other tools that rollouts honor; none without ForeignHolds.
+func foreignHolds(o Options) []nodes.Mark {
+	if !o.ForeignHolds {
+		return nil
+	}
+	marks := []nodes.Mark{nodes.DoNotDisrupt}
+	for _, p := range all.Providers() {
+		marks = append(marks, p.NodeHolds...)
+	}
+	return marks
+}
+
 // poolOptions returns the options of the reconcilers of all infrastructure kinds.
 func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 	return infrapool.Options{
@@ -131,6 +144,7 @@ func (m *Manager) poolOptions(controller string, o Options) infrapool.Options {
 		OwnCredentials:    o.OwnCredentials,
 		IdentityEndpoints: o.IdentityEndpoints,
 		Policies:          m.policies,
+		ForeignHolds:      foreignHolds(o),
 		MayWatch:          mayWatch(m.reviewer, o.Namespace),
 		Passes:            trace.NewPasses(o.Tracer),
 		Metrics:           m.pools,

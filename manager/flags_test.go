@@ -265,6 +265,14 @@ var gateFlags = map[string]flagCase{
 			return err == nil && !o.PolicyGates.Addresses.Empty()
 		},
 	},
+	"no foreign holds": {
+		reason: "marks of other tools mean nothing by default", env: environment("POD_NAMESPACE", "x"),
+		check: func(o manager.Options) bool { return !o.ForeignHolds },
+	},
+	"foreign holds": {
+		reason: "the operator asks for them", env: environment("POD_NAMESPACE", "x"), args: []string{"--honor-foreign-holds"},
+		check: func(o manager.Options) bool { return o.ForeignHolds },
+	},
 	"every address": {
 		reason: "the operator names them", env: environment("POD_NAMESPACE", "x"), args: []string{"--gate-addresses=*"},
 		err: "--gate-addresses: want host",

@@ -91,6 +91,8 @@ type Options struct {
 	IdentityEndpoints []string
 	// PolicyGates are what the gates of rollout policies may ask.
 	PolicyGates PolicyGates
+	// ForeignHolds is true if the marks of other tools on nodes and pods keep machines from being replaced.
+	ForeignHolds bool
 	// SyncPeriod is the interval at which all objects are reconciled again; zero takes DefaultSyncPeriod.
 	SyncPeriod time.Duration
 	// LeaderElection configures leader election among several managers.

@@ -220,9 +220,9 @@ func (v *classification) classify(m *member, causes map[string]*Cause) {
 	}
 }
 
-// holds reports whether a user keeps the machine of a node from being replaced.
+// holds reports whether a user, or a pod, keeps the machine of a node from being replaced.
 func (v *classification) holds(n *Node) bool {
-	return n != nil && n.Held && (n.HeldUntil.IsZero() || !v.in.clock.Reached(n.HeldUntil))
+	return n != nil && (n.Held && (n.HeldUntil.IsZero() || !v.in.clock.Reached(n.HeldUntil)) || v.in.d.PodsHold && n.Pods.By != "")
 }
 
 // replacedByMuster reports whether Muster replaces a stale instance rather than a provider rollout. Where provider rollouts replace every

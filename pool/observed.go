@@ -291,9 +291,13 @@ type Node struct {
 	ReadySince time.Time
 	// SkipRemediation is true if the user excluded the node from remediation (annotation cluster.x-k8s.io/skip-remediation).
 	SkipRemediation bool
-	// Held is true if a user keeps the machine from being replaced while it serves (annotation muster.dev/hold), HeldUntil its end, if any.
+	// Held is true if a user keeps the machine from being replaced while it serves, HeldUntil its end, if any, and HeldBy what does, for
+	// messages; empty is the annotation muster.dev/hold.
 	Held      bool
 	HeldUntil time.Time
+	HeldBy    string
+	// Pods tells whether one of its pods keeps it in the same way. It is known only of the instances that Plan.ReadPods names.
+	Pods PodHold
 	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.
 	Cordoned bool
 	// Evictable predicts a drain that begins now. It is known only while instances are chosen: of nodes that others cordoned, and
@@ -315,6 +319,14 @@ type Node struct {
 	Blocked []string
 	// KubeletVersion as the node reports it, with the leading v.
 	KubeletVersion string
+}
+
+// PodHold tells whether a pod keeps the machine of its node from being replaced while it serves.
+type PodHold struct {
+	// Known is false while the pods have not been read.
+	Known bool
+	// By is the pod and its mark, for messages; empty if no pod does.
+	By string
 }
 
 // Evictable tells what a drain would find on a node.

@@ -81,6 +81,9 @@ type Desired struct {
 	// Limits are what policies allow now, Progress what Plan.Progress was when it was last recorded.
 	Limits   rollouts.Limits
 	Progress rollouts.Record
+	// PodsHold is true if pods may keep their machine from being replaced: the replacement of one that serves begins only when Node.Pods tells
+	// that none does.
+	PodsHold bool
 	// MinReady is the time for which a node must have been Ready to count as available.
 	MinReady time.Duration
 	// JoinDeadline is the time after its launch from which an instance that was never Ready counts as not serving. Zero is

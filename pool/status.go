@@ -29,6 +29,7 @@ func (v *status) report() Plan {
 	for _, m := range v.selection.undecided {
 		p.Undecided = append(p.Undecided, m.ID)
 	}
+	p.PodReads = v.selection.podReads()
 	p.Quiescent = v.quiescent() && p.Rollout.State != RolloutInProgress
 	p.Refused = v.in.d.Strategy.bothZero()
 	if refused := v.in.outOfBounds(); refused != nil {

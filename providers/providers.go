@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers/gates"
 )
@@ -41,6 +42,8 @@ type Provider struct {
 	Connect func(Environment) (*Connection, error)
 	// Existing is the provider whose manager can run the same kinds; it must not run them at the same time as Muster.
 	Existing Existing
+	// NodeHolds are the marks by which the cloud's own upgrades leave Nodes alone.
+	NodeHolds []nodes.Mark
 	// Identities resolves the identities that the clusters of this cloud reference.
 	Identities Identities
 	// Permissions creates, for one run of a command, the document with the permissions that the credentials need.

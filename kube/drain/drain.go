@@ -57,6 +57,8 @@ type Workload struct {
 	Machine *clusterv1.Machine
 	// ForceAfter is the time after which the drain of a machine that a rollout replaces ends, whatever is left; zero is none.
 	ForceAfter time.Duration
+	// ForeignHolds are the marks of other tools that keep the machines of Nodes from being replaced.
+	ForeignHolds []nodes.Mark
 	// Now is the time of the pass.
 	Now time.Time
 	// Memory has the progress that earlier passes have read; nil has none.
@@ -174,6 +176,9 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
 	n.Held, n.HeldUntil = nodes.Held(node)
+	if by := nodes.ForeignHold(node, w.ForeignHolds); by != "" && (!n.Held || !n.HeldUntil.IsZero()) {
+		n.Held, n.HeldUntil, n.HeldBy = true, time.Time{}, by
+	}
 	if nodes.Draining(node) {
 		n.DrainStarted, _ = w.started(node)
 		n.Quarantined = nodes.Quarantined(node)

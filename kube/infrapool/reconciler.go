@@ -25,6 +25,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/infrapool/workload"
 	"github.com/muster-project/muster/kube/metrics"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/policy/limiter"
 	"github.com/muster-project/muster/kube/tokens"
 )
@@ -53,6 +54,9 @@ type Options struct {
 	// SkipModelReconciliation is true if a changed template is no reason to replace an instance, in any pool (feature gate
 	// SkipMachinePoolModelReconciliation).
 	SkipModelReconciliation bool
+	// ForeignHolds are the marks of other tools that keep the machines of Nodes from being replaced. Unless it is empty, pods keep theirs too,
+	// by the annotation that Karpenter honors.
+	ForeignHolds []nodes.Mark
 	// Machines is true if every instance has a Machine and an infrastructure machine, in pools without an annotation for it (feature gate
 	// MachinePoolMachines).
 	Machines bool
@@ -121,6 +125,7 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		requests: watch.Requests{Group: kind.Group, Kind: kind.Name, Reader: o.Client, Identities: identities,
 			InfraCluster: a.InfraCluster, ControlPlane: kind.ControlPlane},
 	}
+	r.workloads.ForeignHolds = o.ForeignHolds
 	r.rollbacks = newRollbacks(r)
 	return r
 }

@@ -87,7 +87,7 @@ func (n Nodes) held(found map[string]pool.Node) map[string]pool.Node {
 		case !ok:
 			continue
 		case !node.Held, !node.HeldUntil.IsZero() && (until.IsZero() || until.After(node.HeldUntil)):
-			node.Held, node.HeldUntil = true, until
+			node.Held, node.HeldUntil, node.HeldBy = true, until, ""
 		}
 		found[key] = node
 	}

@@ -159,6 +159,9 @@ func (f *Flags) addPolicies(set *pflag.FlagSet) {
 	set.StringSliceVar(&f.gateKinds, health.Flag, nil,
 		"Kinds of objects whose condition gates of rollout policies may read, as Kind.group (e.g. Application.argoproj.io). Grant the manager "+
 			"the right to get them. If unspecified, no object is read.")
+	set.BoolVar(&f.o.ForeignHolds, "honor-foreign-holds", false,
+		"Keep machines from being replaced whose Node, or one of whose pods, has the annotation karpenter.sh/do-not-disrupt, or whose Node has "+
+			"the mark by which its cloud leaves it alone in upgrades.")
 }
 
 func (f *Flags) addServing(set *pflag.FlagSet) {

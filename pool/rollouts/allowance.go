@@ -20,6 +20,8 @@ type Machine struct {
 	Begun bool
 	// Held is why a user keeps it; zero if none does.
 	Held Cause
+	// PodsUnread is true if it is not known whether a pod keeps it: its replacement does not begin before that is known.
+	PodsUnread bool
 	// Quarantined is true if it can't be drained and the rollout goes on without it: to its waves, its replacement has not begun.
 	Quarantined bool
 	// Current is true if it was launched from the wanted template and is not to be replaced.
@@ -42,6 +44,8 @@ type Allowance struct {
 	KeepsSurge bool
 	limits     Limits
 	now        time.Time
+	// ReadsPods is true if the pods of machines have to be read before more replacements can begin.
+	ReadsPods bool
 	// closed is the first closure of a machine whose replacement has not begun.
 	closed Cause
 	// takesServing is true if one of the machines that are to be replaced serves.
@@ -56,10 +60,10 @@ type Pool struct {
 	Limits Limits
 }
 
-// counts are numbers of machines: those whose replacement may begin unless the waves or a budget hold it back, those of them that are
-// replaced for their age, those whose replacement has begun, those of them in quarantine, those that a closure holds back, and those that
-// serve and stay.
-type counts struct{ open, aged, begun, quarantined, closed, serving int }
+// counts are numbers of machines: those whose replacement may begin unless the waves or a budget hold it back, those that are replaced for
+// their age, those of which it is not known whether pods keep them, those whose replacement has begun, those of them in quarantine, those
+// that a closure holds back, and those that serve and stay.
+type counts struct{ open, aged, unread, begun, quarantined, closed, serving int }
 
 // add counts a machine.
 func (n *counts) add(m Machine, l Limits) {
@@ -77,6 +81,8 @@ func (n *counts) add(m Machine, l Limits) {
 	case m.Held != Cause{}:
 	case l.closure(m.Reasons) != nil:
 		n.closed++
+	case m.PodsUnread:
+		n.unread++
 	case m.aged():
 		n.aged++
 	default:
@@ -105,18 +111,19 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 		}
 	}
 	a.KeepsSurge = n.closed > 0
-	facts.Shut = n.closed > 0 && n.open+n.aged == 0
+	facts.Shut = n.closed > 0 && n.open+n.aged+n.unread == 0
 	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
 	a.Begins = min(n.open, a.Begin) + n.aged
 	a.Reasons = classes(machines)
 	a.takesServing = slices.ContainsFunc(machines, func(m Machine) bool { return len(m.Reasons) > 0 && m.Serves })
 	a.InWork = n.begun + max(0, p.Size-n.serving-n.begun)
+	a.ReadsPods = n.unread > 0 && n.open+n.aged == 0 && a.Begin > 0
 	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
 		a.KeepsSurge, a.Begins = true, room
 	}
 	a.name(machines)
 	if a.Begins == 0 && n.begun == n.quarantined {
-		a.Held = a.held(machines, n.open+n.aged)
+		a.Held = a.held(machines, n)
 	}
 	return a
 }
@@ -141,13 +148,15 @@ func (a Allowance) HoldsRoll() Cause {
 	return cmp.Or(a.closed, a.Held)
 }
 
-// held returns why none of the machines begins to be replaced. open is the number of those that only the waves or a budget hold back.
-func (a Allowance) held(machines []Machine, open int) Cause {
-	switch {
-	case open > 0 && a.Cause != Cause{}:
+// held returns why none of the machines begins to be replaced.
+func (a Allowance) held(machines []Machine, n counts) Cause {
+	switch open := n.open + n.aged; {
+	case open+n.unread > 0 && a.Cause != Cause{}:
 		return a.Cause
 	case open > 0:
 		return a.limits.Budget
+	case n.unread > 0:
+		return Cause{"PodsUnread", "the pods of the machines to replace have not been read, and may keep them"}
 	}
 	if a.closed != (Cause{}) {
 		return a.closed

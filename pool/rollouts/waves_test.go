@@ -32,9 +32,10 @@ func updated(n int, since time.Duration) []rollouts.Machine {
 	return list
 }
 
-func begun(m *rollouts.Machine) { m.Begun = true }
-func stuck(m *rollouts.Machine) { m.Quarantined = true }
-func held(m *rollouts.Machine)  { m.Held = rollouts.Cause{Reason: "Held", Message: "x"} }
+func begun(m *rollouts.Machine)  { m.Begun = true }
+func stuck(m *rollouts.Machine)  { m.Quarantined = true }
+func unread(m *rollouts.Machine) { m.PodsUnread = true }
+func held(m *rollouts.Machine)   { m.Held = rollouts.Cause{Reason: "Held", Message: "x"} }
 func unready(list []rollouts.Machine) []rollouts.Machine {
 	list[0].Serves, list[0].TurnedUnready = false, true
 	return list
@@ -151,6 +152,29 @@ func TestAllow(t *testing.T) {
 }
 
 // TestPermits holds what a machine may do whose replacement has begun, or not.
+// TestPodsUnread: what pods may keep counts as left, does not begin, and is read when nothing else can begin.
+func TestPodsUnread(t *testing.T) {
+	t.Parallel()
+	waves := rollouts.Plan{Targets: []int{1, 10}, Soak: soaks}
+	for _, c := range []struct {
+		why      string
+		record   rollouts.Record
+		machines []rollouts.Machine
+		want     string
+	}{
+		{"all", in(1), old(10, unread), "Replacing 0 true PodsUnread"},
+		{"some", in(1), slices.Concat(old(9, unread), old(1)), "Replacing 1 false "},
+		{"while others are replaced", in(1), slices.Concat(old(1, begun), old(9, unread)), "Replacing 0 false "},
+		{"while a wave is watched", in(1), slices.Concat(old(9, unread), updated(1, time.Minute)), "Soaking 0 false Soaking"},
+		{"held ones are not read", in(1), old(10, unread, held), " 0 false Held"},
+	} {
+		a := rollouts.Allow(c.record, rollouts.Pool{ID: "b", Size: 10, Plan: waves}, c.machines, now)
+		if got := fmt.Sprintf("%s %d %t %s", a.State, a.Begins, a.ReadsPods, a.Held.Reason); got != c.want {
+			t.Errorf("%s: want %q, got %q", c.why, c.want, got)
+		}
+	}
+}
+
 func TestPermits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/agentpool"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/azure/admission"
@@ -54,6 +55,7 @@ func Provider() providers.Provider {
 		Connect: connect,
 		Existing: providers.Existing{Label: "infrastructure-azure", Title: "cluster-api-provider-azure",
 			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", PoolGateDefault: true},
+		NodeHolds: []nodes.Mark{{Key: "kubernetes.azure.com/upgrade-status", Value: "paused"}},
 		Identities: providers.Identities{
 			Clusters: []schema.GroupKind{
 				{Group: azurev1.GroupVersion.Group, Kind: "AzureCluster"},

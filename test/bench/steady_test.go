@@ -564,6 +564,7 @@ func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, er
 	return found, nil
 }
 
+func (n *nodes) PodHolds(context.Context, []string) (map[string]pool.PodHold, error) { return nil, nil }
 func (n *nodes) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
 	return nil, nil
 }

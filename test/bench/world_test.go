@@ -279,6 +279,10 @@ func (l workload) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	return found, nil
 }
 
+func (l workload) PodHolds(context.Context, []string) (map[string]pool.PodHold, error) {
+	return nil, nil
+}
+
 func (l workload) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
 	return nil, nil
 }

@@ -4,7 +4,7 @@ package mutants
 const (
 	engineRun, engineMemory                    = "engine/engine.go", "engine/memory.go"
 	engineAttempt, engineAbsence, engineEvents = "engine/attempt.go", "engine/absence.go", "engine/report/events.go"
-	engineSearch                               = "engine/search.go"
+	engineSearch, enginePodHolds               = "engine/search.go", "engine/podholds.go"
 )
 
 // engineTable lists the mutations of a pass.
@@ -30,6 +30,10 @@ var engineTable = []Mutation{
 		Engine, []string{"TestMachineWithoutNodeIsReadBeforeRemoval"},
 		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) {`,
 		`if f.Desired.NoDrain != nil || !removesUnknown(out.Plan.Step) || mutated("young nodes not asked for") {`),
+	one("old answers of pods trusted", enginePodHolds, "takes a machine on what an earlier pass has read of its pods",
+		Engine, []string{"TestPodHoldsEnd"},
+		`if slices.Contains(p.PodReads.Of, target.ID) && !h[target.ID].at.Equal(now) {`,
+		`if slices.Contains(p.PodReads.Of, target.ID) && !h[target.ID].at.Equal(now) && !mutated("old answers of pods trusted") {`),
 	one("workload errors swallowed", engineRun, "takes an error for no nodes",
 		Engine, []string{"TestAWorkloadClusterThatIsAway"},
 		`o.NodesUnknown = true`,

@@ -46,6 +46,9 @@ var errNoCluster = errors.New("the pool's Cluster does not exist")
 
 // Clusters are the workload clusters of the pools of one controller. It is safe for concurrent use.
 type Clusters struct {
+	// ForeignHolds are the marks of other tools that keep the machines of Nodes from being replaced.
+	ForeignHolds []nodes.Mark
+
 	cache      clustercache.ClusterCache
 	management client.Client
 	now        func() time.Time
@@ -108,7 +111,7 @@ func (c *Clusters) Nodes(ctx context.Context, p Pool) engine.Nodes {
 		return unreachable{err}
 	}
 	return &drain.Workload{Remote: remote, Live: live, Management: c.management, Cluster: p.Cluster, Machine: p.machine(),
-		ForceAfter: p.ForceAfter, Now: c.now(), Memory: c.drains}
+		ForceAfter: p.ForceAfter, ForeignHolds: c.ForeignHolds, Now: c.now(), Memory: c.drains}
 }
 
 // Marked returns the provider keys of the instances of a list of provider IDs whose Node is marked to go before others, by a user or by the
@@ -161,6 +164,11 @@ func (u unreachable) FindUncached(context.Context, []string) (map[string]pool.No
 
 // Evictable returns why the pods are unknown.
 func (u unreachable) Evictable(context.Context, []string) (map[string]pool.Evictable, error) {
+	return nil, u.err
+}
+
+// PodHolds returns why the pods are unknown.
+func (u unreachable) PodHolds(context.Context, []string) (map[string]pool.PodHold, error) {
 	return nil, u.err
 }
 
