@@ -1,9 +1,11 @@
 package pool
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/pool/health"
 	"github.com/muster-project/muster/pool/rollouts"
 	"github.com/muster-project/muster/pool/words"
 )
@@ -36,8 +38,8 @@ type member struct {
 	available bool
 	// current is true if it was launched from the wanted template and is not to be replaced.
 	current bool
-	// held is true if a user keeps it from being replaced while it serves.
-	held bool
+	// heldBy is what keeps it from being replaced; empty if nothing does.
+	heldBy string
 	// byMuster is true if Muster replaces it rather than a provider rollout, toReplace if it is one of classification.toReplace, and
 	// needsSurge if a surge has to take its place. The rollout sets needsSurge of unhealthy ones too.
 	byMuster, toReplace, needsSurge bool
@@ -65,6 +67,8 @@ type classification struct {
 	held []*member
 	// available, inStandby and counted are the numbers of members that serve, that are in standby, and that the size of the group counts.
 	available, inStandby, counted int
+	// preserved is the ID of the member that failed and stays for diagnosis; empty if none does.
+	preserved string
 	// assumed is the number of terminating instances whose removal no read shows yet: it may be lost.
 	assumed int
 	// toReplace is the number of instances that Muster has still to replace in a rollout, servingStale the number of them that may serve.
@@ -78,7 +82,7 @@ type classification struct {
 
 // classifyInstances determines for each instance whether it serves, and why it goes, if it does.
 func classifyInstances(in *inputs) *classification {
-	v := &classification{in: in, members: make([]*member, 0, len(in.o.Instances))}
+	v := &classification{in: in, members: make([]*member, 0, len(in.o.Instances)), preserved: toPreserve(in)}
 	all := make([]member, 0, len(in.o.Instances))
 	causes := map[string]*Cause{}
 	for k := range v.in.o.Instances {
@@ -153,7 +157,7 @@ func (v *classification) count(m *member) {
 	case m.byMuster && m.reason == notServing:
 		v.toReplace++
 		m.toReplace = true
-	case m.byMuster && m.reason == stale && !m.held:
+	case m.byMuster && m.reason == stale && m.heldBy == "":
 		v.toReplace++
 		v.servingStale++
 		m.toReplace, m.needsSurge = true, true
@@ -198,7 +202,8 @@ func (v *classification) serves(i *Instance) bool {
 func (v *classification) classify(m *member, causes map[string]*Cause) {
 	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
 	m.current = old == nil && m.Template.Same(v.in.o.Wanted)
-	m.held = v.holds(m.Node)
+	preserved := m.ID == v.preserved
+	m.heldBy = v.heldBy(m)
 	switch {
 	case m.DeletionRequested != nil:
 		m.reason, m.cause, m.staleCause = deletionRequested, *m.DeletionRequested, old
@@ -207,22 +212,42 @@ func (v *classification) classify(m *member, causes map[string]*Cause) {
 		if old != nil {
 			m.cause = *old
 		}
-	case v.in.failed(m.Instance) && v.in.t.KeepsFailedInstances:
+	case preserved && old == nil:
+	case v.in.failed(m.Instance) && v.in.t.KeepsFailedInstances && !preserved:
 		m.reason, m.cause, m.staleCause = failedInstance, Cause{"Failed", "the instance failed"}, old
-	case ill != nil && v.remediated(m.Instance, old):
+	case ill != nil && v.remediated(m.Instance, old) && !preserved:
 		m.reason, m.cause, m.staleCause = unhealthy, *ill, old
 	case old != nil:
 		m.reason, m.cause = stale, *old
 		m.byMuster = v.replacedByMuster(m.Instance)
-		if why := v.notServing(m.Instance); m.byMuster && why != nil {
+		if why := v.notServing(m.Instance); m.byMuster && why != nil && !preserved {
 			m.reason, m.cause = notServing, Cause{why.Reason, why.Message + ", and it was " + old.Message}
 		}
 	}
 }
 
-// holds reports whether a user, or a pod, keeps the machine of a node from being replaced.
-func (v *classification) holds(n *Node) bool {
-	return n != nil && (n.Held && (n.HeldUntil.IsZero() || !v.in.clock.Reached(n.HeldUntil)) || v.in.d.PodsHold && n.Pods.By != "")
+// heldBy returns what keeps a member from being replaced, for messages; empty if nothing does.
+func (v *classification) heldBy(m *member) string {
+	switch n := m.Node; {
+	case m.ID == v.preserved:
+		return "the annotation muster.dev/preserve"
+	case n != nil && v.in.d.PodsHold && n.Pods.By != "":
+		return n.Pods.By
+	case n != nil && n.Held && (n.HeldUntil.IsZero() || !v.in.clock.Reached(n.HeldUntil)):
+		return cmp.Or(n.HeldBy, "the annotation muster.dev/hold")
+	}
+	return ""
+}
+
+// toPreserve returns the instance that failed and that a user wants to look at; empty if there is none.
+func toPreserve(v *inputs) string {
+	var list []health.Unready
+	for _, i := range v.o.Instances {
+		if n := i.Node; n != nil && n.Preserved && i.State != Terminating && !n.Ready {
+			list = append(list, health.Unready{ID: i.ID, Since: n.ReadySince, Until: n.PreservedUntil})
+		}
+	}
+	return health.Preserved(list, v.clock)
 }
 
 // replacedByMuster reports whether Muster replaces a stale instance rather than a provider rollout. Where provider rollouts replace every

@@ -19,6 +19,9 @@ func bears(limit IntOrPercent) func(*Desired) {
 
 func spared(i *Instance) { i.Node.SkipRemediation = true }
 
+// preservedOne has a user keep the machine for diagnosis.
+func preservedOne(i *Instance) { i.Node.Preserved = true }
+
 // with is a fleet of n that serve, and others.
 func with(n int, others ...Instance) []Instance { return append(serving(n), others...) }
 
@@ -85,6 +88,20 @@ var healCases = []row{
 		o: fleet(with(4, machine("x-1", 1, down(60))), nodesUnknown), want: "waiting ConnectionDown, settled"},
 	{name: "spared", why: "the user excluded it (skip-remediation)", d: wants(5, healing),
 		o: fleet(with(4, machine("x-1", 1, down(60), spared))), want: "waiting NodesNotReady, settled"},
+	{name: "preserved", why: "a user wants to look at it", d: wants(5, healing),
+		o: fleet(with(4, machine("x-1", 1, down(60), preservedOne))), want: "waiting NodesNotReady, settled"},
+	{name: "preserved, for a day", why: "a day is long enough", d: wants(5, healing),
+		o: fleet(with(4, machine("x-1", 1, down(24*60), preservedOne))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
+	{name: "preserved, two", why: "one is kept at a time", d: wants(6, healing),
+		o:    fleet(with(4, machine("x-1", 1, down(60), preservedOne), machine("x-2", 2, down(30), preservedOne))),
+		want: "Drain x-2 (NodeUnhealthy), waiting NodesNotReady"},
+	{name: "preserved, too many machines", why: "what serves stays", d: wants(4, healing),
+		o: fleet(with(4, machine("x-1", 1, down(60), preservedOne))), want: "Drain x-1 (ScaleIn), waiting NodesNotReady"},
+	{name: "preserved, stale", why: "a rollout goes on beside it", d: wants(2, healing, rolls(0, 1)),
+		o:    fleet(list(machine("x-1", 2, down(60), preservedOne), machine("x-2", 1, current)), newTemplate),
+		want: "waiting Held, waiting NodesNotReady, settled"},
+	{name: "preserved, deleted", why: "the user has seen enough", d: wants(5, healing),
+		o: fleet(with(4, machine("x-1", 1, down(60), preservedOne, condemnedOne))), want: "Drain x-1 (MachineDeleted), waiting NodesNotReady"},
 	{name: "spared counts", why: "it is unwell all the same", d: wants(4, bears(IntOrPercent{Value: 1})),
 		o:    fleet(with(2, machine("x-1", 1, down(60), spared), machine("x-2", 1, down(30)))),
 		want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -48,19 +47,14 @@ func (v *limits) machine(m *member) rollouts.Machine {
 		out.Name, out.Quarantined = n.Name, n.Quarantined && v.in.d.Strategy.undrainable().Action == undrainable.Quarantine
 		out.ReadySince, out.TurnedUnready = n.ReadySince, !n.Ready && !n.Joining() && !v.in.o.NodesUnknown
 	}
-	if m.held {
-		out.Held = rollouts.Cause{Reason: "Held", Message: "machines are held: " + m.Node.Name + " has " + m.heldBy()}
+	if m.heldBy != "" {
+		out.Held = rollouts.Cause{Reason: "Held", Message: "machines are held: " + m.Node.Name + " has " + m.heldBy}
 	}
 	if m.reason == standby || m.reason == stale && (m.byMuster || v.in.usesProviderRollout()) {
 		out.Reasons = v.reasons(m)
 	}
 	out.PodsUnread = v.in.d.PodsHold && m.byMuster && m.Node != nil && !m.Node.Pods.Known
 	return out
-}
-
-// heldBy returns what keeps a member that is held, for messages.
-func (m *member) heldBy() string {
-	return cmp.Or(m.Node.Pods.By, m.Node.HeldBy, "the annotation muster.dev/hold")
 }
 
 // podReads returns whose pods decide what the rollout does next.
@@ -74,14 +68,11 @@ func (v *selection) podReads() (r PodReads) {
 			r.Of = append(r.Of, m.ID)
 		}
 		if m.Node != nil && m.Node.Pods.By != "" {
-			v.in.clock.Reached(v.in.clock.Now().Add(podsReadEvery))
+			v.in.clock.Reached(v.in.clock.Now().Add(time.Minute)) // the pods are worth another read then
 		}
 	}
 	return r
 }
-
-// podsReadEvery is the time after which the pods of a machine that one of them keeps are worth another read.
-const podsReadEvery = time.Minute
 
 // permitted reports whether the replacement of a member may begin, or may end if it has begun.
 func (v *limits) permitted(m *member) bool {

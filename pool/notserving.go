@@ -3,8 +3,9 @@ package pool
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
+
+	"github.com/muster-project/muster/pool/health"
 )
 
 const (
@@ -12,15 +13,6 @@ const (
 	// from it after the same time. Until then the kubelet may come back and end the pods gracefully, while a drain without it ends them at
 	// once. Surplus is removed without that patience: a serving instance would go instead.
 	unreadyDeadline = 5 * time.Minute
-	// turnedTogether is the time within which nodes turn unready for one common cause: the node controller's grace period and a few
-	// heartbeats lie between the first and the last.
-	turnedTogether = 5 * time.Minute
-	// partitionShare of the nodes, turned unready together, look like a partition rather than like broken machines. The node controller
-	// draws its line at 55 % of a zone, after which it stops evicting, and pools span zones.
-	partitionShare = 3
-	// partitionPatience is the time for which nodes that turned unready together are left alone. After it they count as broken: a template
-	// whose nodes fail must not prevent its own replacement.
-	partitionPatience = 30 * time.Minute
 	// minSmallBatch and smallBatchShare bound how many instances that are not serving are replaced at a time.
 	minSmallBatch, smallBatchShare = 3, 10
 	// failedBackoffStart is the age of an instance that failed before its node was ever Ready at which it is replaced. It doubles with
@@ -73,17 +65,7 @@ func (v *classification) partitionSuspected() bool {
 			turned = append(turned, m.Node.ReadySince)
 		}
 	}
-	many := max(1, joined/partitionShare)
-	if len(turned) <= many {
-		return false
-	}
-	slices.SortFunc(turned, time.Time.Compare)
-	for last := many; last < len(turned); last++ {
-		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.in.clock.Reached(turned[last].Add(partitionPatience)) {
-			return true
-		}
-	}
-	return false
+	return health.PartitionSuspected(turned, joined, v.in.clock)
 }
 
 // failedBackoff returns a function that reports whether a failed instance may be replaced. The more of them are young and never served, the

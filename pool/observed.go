@@ -296,6 +296,10 @@ type Node struct {
 	Held      bool
 	HeldUntil time.Time
 	HeldBy    string
+	// Preserved is true if a user wants to look at the machine if it fails (annotation muster.dev/preserve), PreservedUntil the end of that,
+	// if any.
+	Preserved      bool
+	PreservedUntil time.Time
 	// Pods tells whether one of its pods keeps it in the same way. It is known only of the instances that Plan.ReadPods names.
 	Pods PodHold
 	// Cordoned is true if nothing new is scheduled onto it, whichever client set that.

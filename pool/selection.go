@@ -269,7 +269,7 @@ func (v *selection) rank(m *member) int {
 			return k
 		}
 	}
-	if m.held {
+	if m.heldBy != "" {
 		return len(ranks) + 1
 	}
 	return len(ranks)
@@ -308,5 +308,5 @@ var ranks = []func(v *selection, m *member) bool{
 	func(v *selection, m *member) bool { return v.rollout.replaces(m) },
 	func(_ *selection, m *member) bool { return m.Node == nil },
 	func(_ *selection, m *member) bool { return !m.isReady() },
-	func(_ *selection, m *member) bool { return m.reason == stale && !m.held },
+	func(_ *selection, m *member) bool { return m.reason == stale && m.heldBy == "" },
 }

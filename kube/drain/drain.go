@@ -176,6 +176,7 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
 	n.Held, n.HeldUntil = nodes.Held(node)
+	n.Preserved, n.PreservedUntil = nodes.Preserved(node)
 	if by := nodes.ForeignHold(node, w.ForeignHolds); by != "" && (!n.Held || !n.HeldUntil.IsZero()) {
 		n.Held, n.HeldUntil, n.HeldBy = true, time.Time{}, by
 	}

@@ -66,8 +66,9 @@ func TestForeignHolds(t *testing.T) {
 		"Karpenter's without true": {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "false")}, false, ""},
 		"a cloud's": {[]func(*corev1.Node){labelled("example.com/upgrade", "Paused")}, false,
 			"the mark example.com/upgrade: paused"},
-		"another value": {[]func(*corev1.Node){labelled("example.com/upgrade", "Quarantined")}, false, ""},
-		"not asked for": {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "true")}, true, ""},
+		"another value":                  {[]func(*corev1.Node){labelled("example.com/upgrade", "Quarantined")}, false, ""},
+		"kept for diagnosis if it fails": {[]func(*corev1.Node){annotated(nodes.PreserveAnnotation, "")}, false, ""},
+		"not asked for":                  {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "true")}, true, ""},
 		"longer than Muster's own": {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "true"), until}, false,
 			"the mark karpenter.sh/do-not-disrupt: true"},
 	} {
@@ -76,7 +77,7 @@ func TestForeignHolds(t *testing.T) {
 			w.ForeignHolds = []nodes.Mark{nodes.DoNotDisrupt, {Key: "example.com/upgrade", Value: "paused"}}
 		}
 		got, err := w.Find(t.Context(), []string{key})
-		if n := got[key]; err != nil || n.HeldBy != c.want || n.Held != (c.want != "") || !n.HeldUntil.IsZero() {
+		if n := got[key]; n.Preserved != (why == "kept for diagnosis if it fails") || err != nil || n.HeldBy != c.want || n.Held != (c.want != "") || !n.HeldUntil.IsZero() {
 			t.Errorf("%s: want %q without an end, got %+v, %v", why, c.want, n, err)
 		}
 	}

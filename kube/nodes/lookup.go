@@ -109,11 +109,23 @@ func Marked(node *corev1.Node) bool {
 // time (RFC 3339). A value that is neither counts as one without an end.
 const HoldAnnotation = "muster.dev/hold"
 
+// PreserveAnnotation on a Node keeps its machine for diagnosis when it has failed: empty, or until a time (RFC 3339). One machine of a pool
+// is kept at a time, for a day at most.
+const PreserveAnnotation = "muster.dev/preserve"
+
 // Held reports whether a user keeps the machine of a Node or of a Machine, and until when; zero is without an end.
-func Held(o client.Object) (held bool, until time.Time) {
-	value, held := o.GetAnnotations()[HoldAnnotation]
+func Held(o client.Object) (held bool, until time.Time) { return markedUntil(o, HoldAnnotation) }
+
+// Preserved reports whether a user wants to look at the machine of a Node if it fails, and until when; zero is without an end.
+func Preserved(node *corev1.Node) (preserved bool, until time.Time) {
+	return markedUntil(node, PreserveAnnotation)
+}
+
+// markedUntil reports whether an object has an annotation, and the time that is its value, if it is one.
+func markedUntil(o client.Object, annotation string) (marked bool, until time.Time) {
+	value, marked := o.GetAnnotations()[annotation]
 	until, _ = time.Parse(time.RFC3339, value)
-	return held, until
+	return marked, until
 }
 
 // Ready reports whether a Node's Ready condition is true, and the time of the condition's last transition. A Node without the condition is

@@ -4,7 +4,8 @@ package mutants
 const (
 	poolBlocked, poolNotServing, poolHook = "pool/blocked.go", "pool/notserving.go", "pool/lifecyclehook.go"
 	poolProvider, poolAmount              = "pool/providerrollout.go", "pool/rollouts/amount.go"
-	poolUndrainable                       = "pool/undrainable/undrainable.go"
+	poolUndrainable, poolPreserve         = "pool/undrainable/undrainable.go", "pool/health/preserve.go"
+	poolPartition                         = "pool/health/partition.go"
 )
 
 // rolloutTable lists the mutations of rollouts.
@@ -105,7 +106,7 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestFewAtATime"},
 		`func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchShare) }`,
 		`func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchShare, either(mutated("all idle ones at once"), 1000, 0)) }`),
-	one("partition taken for broken machines", poolNotServing, "replaces machines that turned unready together",
+	one("partition taken for broken machines", poolPartition, "replaces machines that turned unready together",
 		Pool, []string{"TestIdle"},
 		`if len(turned) <= many {`,
 		`if len(turned) <= many || mutated("partition taken for broken machines") {`),
@@ -152,6 +153,10 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestLimits", "TestClosedLoops"},
 		`return (max(0, v.Value)*of + 99) / 100`,
 		`return (max(0, v.Value)*of + either(mutated("surge rounded down"), 0, 99)) / 100`),
+	one("preserved for ever", poolPreserve, "keeps a machine that failed for as long as the annotation is there",
+		Pool, []string{"TestHeal"},
+		`if at.Reached(u.end()) {`,
+		`if at.Reached(u.end()) && !mutated("preserved for ever") {`),
 	one("quarantine without a bound", poolUndrainable, "quarantines every machine that can't be drained",
 		Pool, []string{"TestRolloutGoesOnBesideQuarantine"},
 		`for _, d := range list[:min(len(list), r.Max)] {`,
