@@ -7,6 +7,7 @@ import (
 	"github.com/muster-project/muster/pool/order"
 	"github.com/muster-project/muster/pool/rollouts"
 	"github.com/muster-project/muster/pool/undrainable"
+	"github.com/muster-project/muster/pool/upgrade"
 )
 
 // limits are how far the strategy's waves and the policies let a rollout go.
@@ -108,7 +109,8 @@ func (v *limits) reasons(m *member) []rollouts.Reason {
 	case v.in.d.SkipModel || !v.fleet.otherTemplate(m.Instance):
 		return []rollouts.Reason{rollouts.Age}
 	}
-	return rollouts.ReasonsOf(m.TemplateDiff, v.in.t.VersionFields, v.in.t.ImageFields)
+	version := m.Node == nil || upgrade.MayDiffer(v.in.d.Version, m.Node.KubeletVersion)
+	return rollouts.ReasonsOf(m.TemplateDiff, v.in.t.ImageFields, version)
 }
 
 // aged returns that an instance is older than policies allow, or nil.

@@ -78,6 +78,8 @@ type Desired struct {
 	RolloutDisabled *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
+	// Version of Kubernetes that the machines should have; empty if it is unknown.
+	Version string
 	// Limits are what policies allow now, Progress what Plan.Progress was when it was last recorded.
 	Limits   rollouts.Limits
 	Progress rollouts.Record
@@ -148,11 +150,7 @@ func (d Desired) minReplicas() int {
 type DeletePolicy = order.Policy
 
 // The delete policies.
-const (
-	Oldest = order.Oldest
-	Newest = order.Newest
-	Random = order.Random
-)
+const Oldest, Newest, Random = order.Oldest, order.Newest, order.Random
 
 // Cause is why something is done or not done: a reason for programs and a sentence for people. Messages hold no times and no request IDs,
 // so that two passes over the same facts report the same.
@@ -244,8 +242,8 @@ type Traits struct {
 	// SelectsInstances is true if the cloud selects the instances that go when the size is lowered, and drains them: none can be named.
 	// Nothing but a provider rollout replaces instances then.
 	SelectsInstances bool
-	// VersionFields and ImageFields name the fields, as Instance.TemplateDiff does, that set the version of Kubernetes and the machine image.
-	VersionFields, ImageFields []string
+	// ImageFields name the fields, as Instance.TemplateDiff does, that set the machine image; none if one of them sets more than the image.
+	ImageFields []string
 	// LaunchesOnWrite is true if the cloud launches what a group lacks only as an answer to a write of the group, and leaves it short
 	// otherwise.
 	LaunchesOnWrite bool

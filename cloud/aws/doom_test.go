@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,6 +164,9 @@ func TestDiffers(t *testing.T) {
 				w.driver = d
 				if got := w.observe(changed).Instances[0].TemplateDiff; !slices.Equal(got, c.want) {
 					t.Errorf("%s: want %v, got %v", c.why, c.want, got)
+				}
+				if got := slices.Equal(c.want, d.Traits().ImageFields); got != strings.HasPrefix(c.why, "image") {
+					t.Errorf("%s: want images told from other fields, got %v", c.why, d.Traits().ImageFields)
 				}
 			}
 		})

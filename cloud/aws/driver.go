@@ -24,6 +24,7 @@ var kind = driverkit.Kind[*writer]{
 	Traits: pool.Traits{
 		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: asg.RemoveBatch, StandbyBatch: asg.StandbyBatch,
 		ProviderRollout: true, CanCancelRollout: true, SupportsStandby: true, ReplaceKeepsSize: true,
+		ImageFields: []string{launch.Field + ".ami"},
 	},
 	Observe: (*writer).observe, Look: (*writer).look, Steps: steps,
 	Ownership: (*writer).ownership, AnyOwner: []pool.StepKind{pool.Adopt, pool.DeleteTemplates},

@@ -28,6 +28,7 @@ var kind = driverkit.Kind[*writer]{
 		Group: "scale set", Template: "model", Prerequisites: "role assignment", RemoveBatch: removeBatch,
 		InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true, RecordsSurge: true,
 		SupportsInPlaceChanges: true, SupportsScaleInProtection: true,
+		ImageFields: []string{"spec.template.image"},
 	},
 	Observe: (*writer).observe, Look: (*writer).look, Steps: steps,
 	Ownership: func(w *writer) driverkit.Ownership { return w.t.ownership(w.memory.set) }, AnyOwner: []pool.StepKind{pool.Adopt},

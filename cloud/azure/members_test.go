@@ -438,3 +438,14 @@ func TestExtensionsThatAreIgnored(t *testing.T) {
 		}
 	})
 }
+
+// TestImageIsNamed holds that a changed image is told from other changes.
+func TestImageIsNamed(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		w.create(w.aTarget(), 1)
+		got := w.observe(with(w.aTarget(), otherImage)).Instances[0].TemplateDiff
+		if want := w.driver.Traits().ImageFields; !slices.Equal(got, want) {
+			t.Errorf("want %v, got %v", want, got)
+		}
+	})
+}

@@ -109,7 +109,7 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 	sizes := sizingOf(s.machinePool, t.Autoscaler, t.values)
 	desired := desiredOf(s, t)
 	desired.ReplicasManagedExternally = sizes.external
-	desired.PodsHold = len(r.ForeignHolds) > 0
+	desired.PodsHold, desired.Version = len(r.ForeignHolds) > 0, s.version()
 	desired.NoDrain, desired.SkipModel = r.workloads.NoDrain(ctx, s.workload()), r.SkipModelReconciliation
 	desired.Limits = limits(ctx, r.Policies, r.kind.Name, s, now)
 	var restarts map[string]string

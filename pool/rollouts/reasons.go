@@ -7,23 +7,21 @@ import (
 	"time"
 )
 
-// ReasonsOf returns the classes of reasons for which a machine is stale, by the fields in which its template differs and those of the kind
-// that name its version and its image. A difference that is not known is of every class that it may be, and so is one of a kind that names
-// no such fields: an image may have changed with the version.
-func ReasonsOf(diff, versions, images []string) []Reason {
-	if len(diff) == 0 || len(versions)+len(images) == 0 {
-		return []Reason{Template, Version, Image}
+// ReasonsOf returns the classes of reasons for which a machine is stale: by the fields in which its template differs, those of the kind that
+// set its image, and whether its version of Kubernetes may be another one. A difference that is not known is of every class that it may be,
+// and so is one of a kind that names no such fields.
+func ReasonsOf(diff, images []string, version bool) []Reason {
+	list := make([]Reason, 0, len(Reasons))
+	image := func(field string) bool { return slices.Contains(images, field) }
+	unknown := len(diff) == 0 || len(images) == 0
+	if unknown || slices.ContainsFunc(diff, func(field string) bool { return !image(field) }) {
+		list = append(list, Template)
 	}
-	list := make([]Reason, 0, len(diff))
-	for _, field := range diff {
-		switch {
-		case slices.Contains(versions, field):
-			list = append(list, Version)
-		case slices.Contains(images, field):
-			list = append(list, Image)
-		default:
-			list = append(list, Template)
-		}
+	if version {
+		list = append(list, Version)
+	}
+	if unknown || slices.ContainsFunc(diff, image) {
+		list = append(list, Image)
 	}
 	return list
 }

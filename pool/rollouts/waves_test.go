@@ -188,7 +188,7 @@ func TestPermits(t *testing.T) {
 		{"it may not end after it", 0, begun, false},
 		{"another reason", 0, func(m *rollouts.Machine) { m.Reasons = []rollouts.Reason{rollouts.Version} }, true},
 		{"a difference that may be one of the closed class", 0,
-			func(m *rollouts.Machine) { m.Reasons = rollouts.ReasonsOf(nil, nil, nil) }, false},
+			func(m *rollouts.Machine) { m.Reasons = rollouts.ReasonsOf(nil, nil, false) }, false},
 	} {
 		m := old(1)[0]
 		c.change(&m)
@@ -203,22 +203,26 @@ func TestPermits(t *testing.T) {
 
 func TestReasonsOf(t *testing.T) {
 	t.Parallel()
-	versions, images := []string{"version"}, []string{"image"}
-	for _, c := range []struct{ diff, want []string }{
-		{[]string{"version"}, []string{"Version"}},
-		{[]string{"image", "type"}, []string{"Image", "Template"}},
-		{nil, []string{"Template", "Version", "Image"}},
+	images := []string{"image"}
+	for _, c := range []struct {
+		why          string
+		diff, images []string
+		version      bool
+		want         string
+	}{
+		{"a field", []string{"type"}, images, false, "[Template]"},
+		{"the image alone", []string{"image"}, images, false, "[Image]"},
+		{"an image for another version", []string{"image"}, images, true, "[Version Image]"},
+		{"both fields", []string{"image", "type"}, images, false, "[Template Image]"},
+		{"a difference that is not known", nil, images, false, "[Template Image]"},
+		{"a kind that names no fields", []string{"type"}, nil, true, "[Template Version Image]"},
 	} {
-		if got := fmt.Sprint(rollouts.ReasonsOf(c.diff, versions, images)); got != fmt.Sprint(c.want) {
-			t.Errorf("%v: want %v, got %v", c.diff, c.want, got)
+		if got := fmt.Sprint(rollouts.ReasonsOf(c.diff, c.images, c.version)); got != c.want {
+			t.Errorf("%s: want %s, got %s", c.why, c.want, got)
 		}
-	}
-	if got := rollouts.ReasonsOf([]string{"type"}, nil, nil); len(got) != 3 {
-		t.Errorf("want every class where the kind names no fields, so that no freeze of versions is passed, got %v", got)
 	}
 }
 
-// TestHoldsRoll holds that a rollout of the cloud waits for a budget, unless none of the machines that it takes serves.
 func TestHoldsRoll(t *testing.T) {
 	t.Parallel()
 	p := rollouts.Pool{ID: "b", Size: 3, Limits: rollouts.Limits{AtOnce: 1, Budget: rollouts.Cause{Reason: "BudgetSpent", Message: "x"}}}

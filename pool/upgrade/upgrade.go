@@ -77,6 +77,18 @@ func (v Version) Compare(o Version) int {
 	return cmp.Compare(v.Build, o.Build)
 }
 
+// MayDiffer reports whether a kubelet may run another version of Kubernetes than the wanted one: it does, or one of the two is not known. A
+// vendor's suffix counts only if the wanted version has one.
+func MayDiffer(wanted, have string) bool {
+	w, known := Parse(wanted)
+	if w.Distribution == "" {
+		have, _, _ = strings.Cut(have, "-")
+		have, _, _ = strings.Cut(have, "+")
+	}
+	h, ran := Parse(have)
+	return !known || !ran || w.Compare(h) != 0 || w.Distribution != h.Distribution
+}
+
 // Step is the version that the next step of a node group leads to, and the path that it is a step of.
 type Step struct {
 	Next Version

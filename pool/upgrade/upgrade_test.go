@@ -86,3 +86,26 @@ func TestPath(t *testing.T) {
 		}
 	}
 }
+
+func TestMayDiffer(t *testing.T) {
+	for _, c := range []struct {
+		why, wanted, have string
+		want              bool
+	}{
+		{"the same", "v1.34.1", "v1.34.1", false},
+		{"another patch", "v1.34.1", "v1.34.2", true},
+		{"a minor version alone", "1.34", "v1.34.2", false},
+		{"another minor version", "1.34", "v1.33.2", true},
+		{"a vendor's suffix", "v1.34.1", "v1.34.1-eks-1552ad0", false},
+		{"a distribution's suffix", "v1.34.1", "v1.34.1+k3s1", false},
+		{"the suffix that is wanted", "v1.34.1-gke.1829001", "v1.34.1-gke.1829001", false},
+		{"another build", "v1.34.1-gke.1829001", "v1.34.1-gke.1829002", true},
+		{"none is wanted", "", "v1.34.1", true},
+		{"none is known", "v1.34.1", "", true},
+		{"no version", "latest", "latest", true},
+	} {
+		if got := MayDiffer(c.wanted, c.have); got != c.want {
+			t.Errorf("%s: want %t, got %t", c.why, c.want, got)
+		}
+	}
+}

@@ -25,6 +25,7 @@ var kind = driverkit.Kind[writer]{
 	Traits: pool.Traits{
 		Group: "managed instance group", Template: "instance template", RemoveBatch: removeBatch, CanDeleteBusyGroup: true,
 		CanCancelRollout: true, RecordsSurge: true, SupportsInPlaceChanges: true,
+		ImageFields: []string{"spec.image", "spec.imageFamily"},
 	},
 	Observe: writer.observe, Look: writer.look, Steps: steps,
 	Ownership: func(w writer) driverkit.Ownership { return w.t.ownership(w.memory.group) },
