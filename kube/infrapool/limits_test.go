@@ -44,6 +44,27 @@ func TestPoliciesThatCantBeRead(t *testing.T) {
 	}
 }
 
+// recordsClients has the API server return the client that sets annotations, to reads without a cache alone. It counts those of the pool.
+func (w *world) recordsClients(name string) *int {
+	reads, at := new(int), metav1.NewTime(time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC))
+	earlier := metav1.NewTime(at.Add(-time.Hour))
+	fields := func(annotation string) *metav1.FieldsV1 {
+		return metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + annotation + `":{}}}}`)
+	}
+	w.reconciler.Live = interceptor.NewClient(w.management, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, is := o.(*awsv1.AWSMachinePool); is {
+				*reads++
+			}
+			err := c.Get(ctx, key, o, opts...)
+			o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "before", Time: &earlier, FieldsV1: fields("muster.dev/approve")},
+				{Manager: name, Time: &at, FieldsV1: fields("muster.dev/approve")}, {Manager: name, Time: &at, FieldsV1: fields("muster.dev/rollout")},
+				{Manager: "another", Time: &at, FieldsV1: fields("muster.dev/hold")}})
+			return err
+		}})
+	return reads
+}
+
 // TestPoliciesHoldARollout holds that a freeze and a missing approval hold back every replacement, say why, and that the rollout goes on
 // when a user approves it, or passes the freeze.
 func TestPoliciesHoldARollout(t *testing.T) {
@@ -60,11 +81,16 @@ func TestPoliciesHoldARollout(t *testing.T) {
 		event string
 	}{
 		"freeze": {spec: musterv1.RolloutPolicySpec{Exclusions: []musterv1.RolloutExclusion{{From: day(-48 * time.Hour), To: day(48 * time.Hour),
-			Scope: musterv1.ExcludeAll, Why: "peak"}}}, reason: "Excluded", words: "peak", event: "Warning WindowsOverridden",
+			Scope: musterv1.ExcludeAll, Why: "peak"}}}, reason: "Excluded", words: "peak",
+			event: "Warning WindowsOverridden Replacing machines outside of windows and in exclusions, as the annotation muster.dev/rollout: now " +
+				"requests, which kubectl-annotate has set",
 			goOn: func(o *awsv1.AWSMachinePool) { o.Annotations[settings.RolloutAnnotation] = settings.RolloutNow }},
 		"approval": {spec: musterv1.RolloutPolicySpec{Gates: []musterv1.RolloutGate{{Name: "signoff", Approval: &musterv1.ApprovalGate{}}}},
-			reason: "AwaitingApproval", words: "muster.dev/approve", event: "Normal DrainStarted",
+			reason: "AwaitingApproval", words: "muster.dev/approve",
+			event: "Normal GateApproved Gate signoff of ClusterRolloutPolicy production is approved by client kubectl-annotate at " +
+				"2026-11-02T08:00:00Z (muster.dev/approved-by: jane), for rollout ",
 			goOn: func(o *awsv1.AWSMachinePool) {
+				o.Annotations["muster.dev/approved-by"] = `{"signoff@` + o.Status.Rollout.ID + `":"jane"}`
 				o.Annotations["muster.dev/approve"] = "signoff@other,signoff@" + o.Status.Rollout.ID
 			}},
 	} {
@@ -89,6 +115,7 @@ func TestPoliciesHoldARollout(t *testing.T) {
 				t.Errorf("want no write while nothing changes, got %q", w.writes[writes:])
 			}
 			w.restart()
+			reads := w.recordsClients("kubectl-annotate")
 			change(w, awsMachinePool(), c.goOn)
 			w.happened()
 			w.roll(25)
@@ -100,6 +127,9 @@ func TestPoliciesHoldARollout(t *testing.T) {
 			}
 			if r := w.get().Status.Rollout; r == nil || r.State != "Ended" {
 				t.Errorf("want the rollout ended, got %+v", r)
+			}
+			if *reads != 1 {
+				t.Errorf("want the object read once for the client, got %d reads", *reads)
 			}
 		})
 	}

@@ -113,17 +113,22 @@ type Approval struct {
 	Cause Cause
 	// For are the IDs of the rollouts that have been approved.
 	For []string
+	// By tells, for users, which client approved the rollout of the pool.
+	By string
 }
 
 // GatePassed is the state of a gate that lets a rollout go on.
 const GatePassed = "Passed"
+
+// GateAwaitsApproval is the state of a gate that a user has not approved.
+const GateAwaitsApproval = "AwaitingApproval"
 
 // GatesOf returns all gates with their state for a rollout.
 func (l Limits) GatesOf(id string) []Gate {
 	list := slices.Clone(l.Gates)
 	for _, a := range l.Approvals {
 		if slices.Contains(a.For, id) {
-			a.Gate.State = GatePassed
+			a.Gate.State, a.Gate.Message = GatePassed, a.By
 		}
 		list = append(list, a.Gate)
 	}

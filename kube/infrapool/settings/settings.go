@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -80,7 +82,7 @@ const (
 type Settings struct {
 	// RolloutPaused, when set, is the reason why no instance is replaced.
 	RolloutPaused *pool.Cause
-	// RolloutNow is true if replacements begin outside of windows, RolloutNowBy the client that requested it, as the API server recorded it.
+	// RolloutNow is true if replacements begin outside of windows. RolloutNowBy is the client that requested it; Of leaves it empty.
 	RolloutNow   bool
 	RolloutNowBy string
 	// RolloutAborted is true if rollouts are aborted. Retried is the value of RetryAnnotation.
@@ -167,7 +169,7 @@ func (s *Settings) read(a annotated) {
 	annotations := a.object.GetAnnotations()
 	switch value, ok := annotations[RolloutAnnotation]; {
 	case ok && value == RolloutNow:
-		s.RolloutNow, s.RolloutNowBy = true, setBy(a.object, RolloutAnnotation)
+		s.RolloutNow = true
 	case ok && value == RolloutAborted:
 		s.RolloutAborted = true
 	case ok:
@@ -226,14 +228,20 @@ func (s *Settings) promote(a annotated, value string) {
 	s.Promoted = value
 }
 
-// setBy returns the client that set an annotation last, as the API server recorded it; empty if it did not.
-func setBy(o client.Object, annotation string) string {
-	for _, m := range o.GetManagedFields() {
-		if m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:`+annotation+`"`) {
-			return m.Manager
+// SetBy returns the client that set an annotation of one of the objects last, and when, as the API server recorded it; empty if it did not.
+// Objects from a cache may have no record.
+func SetBy(annotation string, objects ...client.Object) (by string, at time.Time) {
+	for _, o := range objects {
+		for _, m := range o.GetManagedFields() {
+			if m.FieldsV1 == nil || !strings.Contains(m.FieldsV1.GetRawString(), `"f:`+annotation+`"`) {
+				continue
+			}
+			if set := ptr.Deref(m.Time, metav1.Time{}).Time; by == "" || set.After(at) {
+				by, at = m.Manager, set
+			}
 		}
 	}
-	return ""
+	return by, at
 }
 
 // duration returns a positive Go duration, or zero.

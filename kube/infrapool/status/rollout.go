@@ -122,7 +122,21 @@ func moment(at time.Time) *metav1.Time {
 	return &metav1.Time{Time: at.UTC().Truncate(time.Second)}
 }
 
-// waveEvents returns the events of a rollout: a wave that has begun, and a user who has passed windows and exclusions.
+// approvalEvents returns an event for each gate that a user has approved since.
+func approvalEvents(was, is common.RolloutStatus) (list []report.Event) {
+	for _, g := range is.Gates {
+		if g.State == rollouts.GatePassed && slices.ContainsFunc(was.Gates, func(before common.GateStatus) bool {
+			return before.Name == g.Name && before.Policy == g.Policy && before.State == rollouts.GateAwaitsApproval
+		}) {
+			list = append(list, report.Event{Reason: "GateApproved", Message: fmt.Sprintf("Gate %s of %s is %s, for rollout %s", g.Name, g.Policy,
+				g.Message, is.ID)})
+		}
+	}
+	return list
+}
+
+// waveEvents returns the events of a rollout: a wave that has begun, a gate that was approved, and a user who has passed windows and
+// exclusions.
 func waveEvents(before, after *common.RolloutStatus) (list []report.Event) {
 	if after == nil {
 		return nil
@@ -136,6 +150,7 @@ func waveEvents(before, after *common.RolloutStatus) (list []report.Event) {
 			"Replacing machines outside of windows and in exclusions, as the annotation %s: %s requests, which %s has set",
 			settings.RolloutAnnotation, settings.RolloutNow, after.OverriddenBy)})
 	}
+	list = append(list, approvalEvents(was, *after)...)
 	if after.Of > 1 && after.Entered && (after.Wave != was.Wave || !was.Entered) {
 		list = append(list, report.Event{Reason: "WaveStarted", Message: fmt.Sprintf("Started wave %d of %d of rollout %s", after.Wave, after.Of,
 			after.ID)})

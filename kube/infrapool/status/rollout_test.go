@@ -69,6 +69,9 @@ func TestWaveEvents(t *testing.T) {
 	wave := func(n int32, by string) *common.RolloutStatus {
 		return &common.RolloutStatus{ID: "a", Wave: n, Of: 3, Entered: true, OverriddenBy: by}
 	}
+	gate := func(state string) *common.RolloutStatus {
+		return &common.RolloutStatus{ID: "a", Gates: []common.GateStatus{{Name: "go", Policy: "RolloutPolicy a/b", State: state}}}
+	}
 	for _, c := range []struct {
 		why           string
 		before, after *common.RolloutStatus
@@ -78,6 +81,9 @@ func TestWaveEvents(t *testing.T) {
 		{"nothing new", wave(1, "kubectl"), wave(1, "kubectl"), nil},
 		{"the next wave", wave(1, ""), wave(2, ""), []string{"WaveStarted"}},
 		{"a user hurries", wave(1, ""), wave(1, "kubectl"), []string{"WindowsOverridden"}},
+		{"a gate is approved", gate("AwaitingApproval"), gate("Passed"), []string{"GateApproved"}},
+		{"a gate that was approved before", gate("Passed"), gate("Passed"), nil},
+		{"a gate that is asked passes", gate("Failed"), gate("Passed"), nil},
 		{"one wave needs no event", nil, &common.RolloutStatus{ID: "a", Wave: 1, Of: 1, Entered: true}, nil},
 		{"the end", wave(3, ""), nil, nil},
 	} {

@@ -16,7 +16,7 @@ const (
 	// ReasonGateUnknown is that of a gate that was not asked yet, or whose last answer decides nothing.
 	ReasonGateUnknown = "GateUnknown"
 	// ReasonAwaitingApproval is that of a gate that a user must approve.
-	ReasonAwaitingApproval = "AwaitingApproval"
+	ReasonAwaitingApproval = rollouts.GateAwaitsApproval
 )
 
 // Known is what is known of a gate of a policy for one rollout.

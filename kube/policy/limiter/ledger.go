@@ -135,8 +135,8 @@ func (l *Ledger) counting(e policy.Effective, now time.Time) (waits rollouts.Cau
 		if !hasBudget || !now.Before(counted) || counted.Before(until) {
 			continue
 		}
-		until, waits = counted, rollouts.Cause{Reason: reasonCounting, Message: "the budgets of " + p.String() + " wait until all pools that it " +
-			"selects have been counted, after a start of the manager or a change of what the policy selects"}
+		until, waits = counted, rollouts.Cause{Reason: reasonCounting, Message: "the budgets of " + p.String() + " wait until all pools " +
+			"that it selects have been counted, after a start of the manager or a change of what the policy selects"}
 	}
 	return waits, until
 }

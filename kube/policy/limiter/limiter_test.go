@@ -144,7 +144,8 @@ func TestBudgets(t *testing.T) {
 	hold("3 BudgetSpent", take(t, l, b), "all is free again")
 	l.Forget(b.Kind, client.ObjectKeyFromObject(b.Object))
 	hold("3 BudgetSpent", take(t, l, a), "a deleted pool uses nothing")
-	hold("0 CountingPools", take(t, since(t, of(t, budget), time.Minute, b), a), "after a start of the manager other pools may be in the middle of a rollout")
+	started := since(t, of(t, budget), time.Minute, b)
+	hold("0 CountingPools", take(t, started, a), "after a start of the manager other pools may be in the middle of a rollout")
 
 	one := int32(1)
 	pools := since(t, of(t, production(musterv1.RolloutPolicySpec{
