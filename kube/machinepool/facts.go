@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/skew"
 )
 
 // facts holds the observations of a pass. They are complete before the first step, and steps get them by value: effects and later findings
@@ -26,6 +27,8 @@ type facts struct {
 	now time.Time
 	// cluster is nil if the Cluster that the pool names does not exist.
 	cluster *clusterv1.Cluster
+	// controlPlane is that of the Cluster; its zero value is unknown.
+	controlPlane skew.ControlPlane
 	// status is the part of the facts that the status is derived from.
 	status status.Facts
 	// bootstrap and infrastructure are the referenced objects as they were read. A step may have changed the objects since.

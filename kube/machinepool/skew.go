@@ -3,6 +3,7 @@ package machinepool
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/kube/access"
@@ -12,6 +13,17 @@ import (
 
 // afterSkew is the time until an unsupported version is compared again: a change of the control plane wakes no pool.
 const afterSkew = time.Minute
+
+// blocksControlPlane returns why the control plane can't take its next minor version before Nodes of the pool are replaced; empty if it
+// can. The caller looks again after afterSkew.
+func (f facts) blocksControlPlane(version string) string {
+	versions := make([]string, 0, len(f.nodes.Found))
+	for _, node := range f.nodes.Found {
+		versions = append(versions, node.Status.NodeInfo.KubeletVersion)
+	}
+	slices.Sort(versions)
+	return skew.Blocks(versions, version, f.controlPlane)
+}
 
 // compareVersion reports a version that the control plane does not support. Admission rejects it unless the user overrides that by
 // annotation; but pools may be older than the webhook, and control planes are restored from backups.
@@ -28,6 +40,7 @@ func (r gatherer) compareVersion(ctx context.Context, g *gathering) control.Resu
 	if err != nil {
 		return control.Failed(err)
 	}
+	g.facts.controlPlane = controlPlane
 	found := skew.Between(version, controlPlane)
 	if found == nil {
 		return control.Continue()

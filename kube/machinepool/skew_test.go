@@ -113,3 +113,34 @@ func TestForbiddenReferenceIsReported(t *testing.T) {
 		t.Errorf("want the missing permission in the condition, got %+v", c)
 	}
 }
+
+// TestBlocksControlPlane holds that nodes which keep the control plane from its next version are reported until they are replaced.
+func TestBlocksControlPlane(t *testing.T) {
+	t.Parallel()
+	gvk := schema.GroupVersionKind{Group: "controlplane.cluster.x-k8s.io", Version: "v1", Kind: "TestControlPlane"}
+	cluster := aCluster()
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: "plane"}
+	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"),
+		object(gvk, "plane", map[string]any{"version": "v1.36.9"}, nil),
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group,
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
+	node := w.node("n1", "aws:///a/i-1", true)
+	for version, want := range map[string]string{"v1.33.2": "can't go beyond v1.36 before the nodes of v1.33 are replaced", "v1.34.0": ""} {
+		if err := w.wl.Get(t.Context(), client.ObjectKeyFromObject(node), node); err != nil {
+			t.Fatal(err)
+		}
+		node.Status.NodeInfo.KubeletVersion = version
+		if err := w.wl.Status().Update(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		w.pass()
+		result := w.pass()
+		c := conditions.Get(w.pool(), clusterv1.MachinesUpToDateCondition)
+		if got := strings.Contains(c.Message, "BlocksControlPlane"); got != (want != "") || !strings.Contains(c.Message, want) {
+			t.Errorf("%s: want %q reported, got %+v", version, want, c)
+		}
+		if want != "" && (result.RequeueAfter == 0 || result.RequeueAfter > afterSkew) {
+			t.Errorf("%s: want another pass within %s, got %s", version, afterSkew, result.RequeueAfter)
+		}
+	}
+}

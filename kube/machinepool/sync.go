@@ -78,7 +78,10 @@ func (r *Reconciler) syncNodes(ctx context.Context, p pass) control.Result {
 	updates := desired.Updates(pool.Spec.ProviderIDList, f.nodes.Found)
 	result := control.RequeueAfter(next).Join(nodesync.Write(ctx, f.nodes.Client, r.Client, pool, updates))
 	orphans, kept := nodesync.Orphans(pool, f.claimed, f.nodes.Found, f.machines)
-	counted.Kept = kept
+	counted.Kept, counted.BlocksControlPlane = kept, f.blocksControlPlane(pool.Spec.Template.Spec.Version)
+	if counted.BlocksControlPlane != "" {
+		result = result.Join(control.RequeueAfter(afterSkew))
+	}
 	p.did.outcome.Nodes = &counted
 	events, deleted := nodesync.Delete(ctx, f.nodes.Client, orphans)
 	p.did.events = append(p.did.events, events...)

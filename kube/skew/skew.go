@@ -76,5 +76,28 @@ func (s *Skew) Exceeds(was *Skew) bool {
 	}
 }
 
+// Blocks describes that a pool keeps its control plane from the next minor version: a node is as old as it may be, and is to be replaced
+// with one of the wanted version. It is empty if the pool does not. nodes are the versions of the kubelets; those that are no versions do
+// not count.
+func Blocks(nodes []string, wanted string, controlPlane ControlPlane) string {
+	plane, err := semver.ParseTolerant(controlPlane.Version)
+	if err != nil {
+		return ""
+	}
+	want, err := semver.ParseTolerant(wanted)
+	if err != nil {
+		return ""
+	}
+	for _, node := range nodes {
+		have, err := semver.ParseTolerant(node)
+		if err != nil || have.Major != plane.Major || have.Minor+MaxOlder > plane.Minor || !minor(have).LT(minor(want)) {
+			continue
+		}
+		return fmt.Sprintf("BlocksControlPlane: %s %s can't go beyond v%d.%d before the nodes of v%d.%d are replaced", controlPlane.Kind,
+			controlPlane.Name, plane.Major, plane.Minor, have.Major, have.Minor)
+	}
+	return ""
+}
+
 // minor returns a version without its patch.
 func minor(v semver.Version) semver.Version { return semver.Version{Major: v.Major, Minor: v.Minor} }

@@ -94,6 +94,8 @@ type Nodes struct {
 	// Ready counts machines whose Node is Ready; Available counts those that have been Ready for minReadySeconds and are neither drained
 	// nor deleted. In pools with Machines the conditions of the Machine must be true as well.
 	Ready, Available int32
+	// BlocksControlPlane is the reason why the control plane can't take its next minor version before Nodes are replaced; empty if it can.
+	BlocksControlPlane string
 	// Missing are the provider IDs of instances that have no Node.
 	Missing []string
 	// NotReady names Nodes or Machines that are not Ready, with the reason that they report.

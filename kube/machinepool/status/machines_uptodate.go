@@ -7,12 +7,15 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesUpToDate reports how many machines are up to date, and a version that the control plane does not support. While the Nodes are
-// unknown, only that is reported.
+// machinesUpToDate reports how many machines are up to date, a version that the control plane does not support, and Nodes that keep it from
+// its next version. While the Nodes are unknown, only that is reported.
 func machinesUpToDate(f *pass) metav1.Condition {
 	c := upToDateMachines(f)
 	if c.Message != f.NodesUnknown || f.NodesUnknown == "" {
 		c.Message = and(c.Message, f.VersionSkew)
+	}
+	if f.Nodes != nil {
+		c.Message = and(c.Message, f.Nodes.BlocksControlPlane)
 	}
 	return c
 }

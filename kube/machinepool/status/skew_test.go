@@ -10,13 +10,16 @@ func TestVersionSkewInMachinesUpToDate(t *testing.T) {
 	for _, c := range []struct {
 		reason, want string
 		facts        Facts
+		nodes        *Nodes
 	}{
-		{"all are as wanted", "too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &two}},
-		{"some are not", "1 of 2 machines are up to date; too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &one}},
-		{"no version is too new", "1 of 2 machines are up to date", Facts{Replicas: &two, UpToDate: &one}},
-		{"nodes are unknown", "no connection", Facts{VersionSkew: "too new", Replicas: &two, ByVersion: true, NodesUnknown: "no connection"}},
+		{"nodes are too old for the next version", "1 of 2 machines are up to date; blocks", Facts{Replicas: &two, UpToDate: &one},
+			&Nodes{BlocksControlPlane: "blocks"}},
+		{"all are as wanted", "too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &two}, nil},
+		{"some are not", "1 of 2 machines are up to date; too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &one}, nil},
+		{"no version is too new", "1 of 2 machines are up to date", Facts{Replicas: &two, UpToDate: &one}, nil},
+		{"nodes are unknown", "no connection", Facts{VersionSkew: "too new", Replicas: &two, ByVersion: true, NodesUnknown: "no connection"}, nil},
 	} {
-		if got := machinesUpToDate(&pass{Facts: c.facts}); got.Message != c.want {
+		if got := machinesUpToDate(&pass{Facts: c.facts, Outcome: Outcome{Nodes: c.nodes}}); got.Message != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got.Message)
 		}
 	}
