@@ -246,7 +246,8 @@ func TestLint(t *testing.T) {
 // TestOtherNamespace: nothing names the namespace of config/, so that the chart can be installed in any.
 func TestOtherNamespace(t *testing.T) {
 	t.Parallel()
-	for _, v := range []values{{}, {"core": values{"enabled": true}}, {"watchNamespace": "pools"}, {"page": values{"enabled": true}}} {
+	for _, v := range []values{{}, {"core": values{"enabled": true}}, {"watchNamespace": "pools"}, {"page": values{"enabled": true}},
+		{"policyGates": values{"kinds": gateKinds}}} {
 		rendered, err := texts("elsewhere", v)
 		if err != nil {
 			t.Fatal(err)
@@ -310,6 +311,11 @@ func TestValues(t *testing.T) {
 			[]string{"- --credentials-namespaces=team-a,team-b\n", "- --credentials-namespace-selector=tenant=c\n"}},
 		"endpoints": {values{"credentials": values{"endpoints": []any{"https://a.example", "https://b.example"}}},
 			[]string{"- --identity-endpoints=https://a.example,https://b.example\n"}},
+		"addresses of gates": {values{"policyGates": values{"addresses": []any{"prometheus.monitoring:9090", "*.example.com", "10.0.0.0/24:*",
+			"127.0.0.1:9090", "[fd00::/64]:9090", "fd00::1"}}},
+			[]string{"- --gate-addresses=prometheus.monitoring:9090,*.example.com,10.0.0.0/24:*,127.0.0.1:9090,[fd00::/64]:9090,fd00::1\n"}},
+		"kinds of gates": {values{"policyGates": values{"kinds": gateKinds}},
+			[]string{"- --gate-kinds=Application.argoproj.io,HelmRelease.helm.toolkit.fluxcd.io,Node\n"}},
 		"no credentials": {values{"credentials": values{"namespaces": []any{}}}, []string{"- --credentials-namespaces=\n"}},
 		"core":           {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
 	} {
@@ -327,6 +333,40 @@ func TestValues(t *testing.T) {
 	if got := accounts["ServiceAccount/muster-system/muster-manager"]["metadata"].(object)["annotations"]; !cmp.Equal(got,
 		object{"eks.amazonaws.com/role-arn": "arn"}) {
 		t.Errorf("annotations of the service account: got %v", got)
+	}
+}
+
+// gateKinds are kinds that gates may ask for, with their resources.
+var gateKinds = values{"HelmRelease.helm.toolkit.fluxcd.io": "helmreleases", "Application.argoproj.io": "applications", "Node": "nodes"}
+
+// TestRightsOfGates holds that the kinds of gates are granted to the manager's account, to get and nothing else, in the namespace that it
+// watches if it watches one, and that no role is there without kinds.
+func TestRightsOfGates(t *testing.T) {
+	t.Parallel()
+	for id := range render(t, managerNamespace, values{"policyGates": values{"addresses": []any{"prometheus:9090"}}}) {
+		if strings.HasSuffix(id, "/muster-gates") {
+			t.Errorf("want no right without kinds, got %s", id)
+		}
+	}
+	rule := func(group, resource string) any {
+		return object{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": []any{"get"}}
+	}
+	want := []any{rule("argoproj.io", "applications"), rule("helm.toolkit.fluxcd.io", "helmreleases"), rule("", "nodes")}
+	for watched, binding := range map[string]string{"": "ClusterRoleBinding//muster-gates", "pools": "RoleBinding/pools/muster-gates"} {
+		objects := render(t, "elsewhere", values{"watchNamespace": watched, "policyGates": values{"kinds": gateKinds}})
+		if diff := cmp.Diff(any(want), objects["ClusterRole//muster-gates"]["rules"]); diff != "" {
+			t.Errorf("rules wanted (-) and found (+):\n%s", diff)
+		}
+		bound := objects[binding]
+		if !cmp.Equal(bound["subjects"], any([]any{object{"kind": "ServiceAccount", "name": "muster-manager", "namespace": "elsewhere"}})) ||
+			!cmp.Equal(bound["roleRef"], any(object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "muster-gates"})) {
+			t.Errorf("%s: want it for the account of the manager, got %v", binding, bound)
+		}
+		for id := range objects {
+			if strings.HasSuffix(id, "/muster-gates") && id != binding && id != "ClusterRole//muster-gates" {
+				t.Errorf("want no %s", id)
+			}
+		}
 	}
 }
 
@@ -378,6 +418,16 @@ func TestRefused(t *testing.T) {
 		"unknown gate":    {values{"featureGates": values{"MachinePool": true}}, "MachinePool"},
 		"gate as a text":  {values{"featureGates": values{"EKS": "true"}}, "EKS"},
 		"digest of a tag": {values{"image": values{"digest": "v1"}}, "digest"},
+		"all addresses":   {values{"policyGates": values{"addresses": []any{"*"}}}, "policyGates/addresses/0"},
+		"a URL":           {values{"policyGates": values{"addresses": []any{"https://prometheus:9090"}}}, "policyGates/addresses/0"},
+		"two addresses":   {values{"policyGates": values{"addresses": []any{"a:1,b:2"}}}, "policyGates/addresses/0"},
+		"a list of kinds": {values{"policyGates": values{"kinds": []any{"Application.argoproj.io"}}}, "policyGates/kinds"},
+		"a resource":      {values{"policyGates": values{"kinds": values{"applications.argoproj.io": "applications"}}}, "policyGates/kinds"},
+		"no resource":     {values{"policyGates": values{"kinds": values{"Application.argoproj.io": ""}}}, "policyGates/kinds"},
+		"all resources":   {values{"policyGates": values{"kinds": values{"Application.argoproj.io": "*"}}}, "policyGates/kinds"},
+		"a subresource":   {values{"policyGates": values{"kinds": values{"Node": "nodes/proxy"}}}, "policyGates/kinds"},
+		"Secrets":         {values{"policyGates": values{"kinds": values{"Secret": "items"}}}, "policyGates.kinds: Secrets"},
+		"hidden Secrets":  {values{"policyGates": values{"kinds": values{"Pod": "secrets"}}}, "policyGates.kinds: Secrets"},
 	} {
 		if _, err := tryRender(managerNamespace, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: want an error with %q, got %v", name, tc.want, err)
