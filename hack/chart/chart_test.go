@@ -448,8 +448,8 @@ func TestFitsIntoSecret(t *testing.T) {
 	}
 	size := stored(t, c, strings.Join(slices.Collect(maps.Values(rendered)), "\n---\n"))
 	t.Logf("a release is stored in %d bytes", size)
-	if size > 900_000 {
-		t.Errorf("want a release to be stored in 900000 bytes at most, got %d", size)
+	if size > 1_000_000 {
+		t.Errorf("want a release to be stored in 1000000 bytes at most, got %d", size)
 	}
 }
 
