@@ -161,7 +161,7 @@ func draw(seed uint64) script.Scenario { return drawOf(*kind, seed) }
 func drawOf(kind string, seed uint64) script.Scenario {
 	s := drawAs(kind, seed, *extras)
 	if *policies {
-		s.Policy = script.DrawPolicy(seed, s.Ends)
+		s.DrawPolicy()
 	}
 	return s
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Available finds steps of Muster that took machines from those that serve when fewer than the wanted number, less those that
-// may be missing, serve afterwards. What was lost by others' hands so lately that a pass may not know it counts as there;
-// a machine that began to serve so lately may be taken for one that does not, and a size that the autoscaler has changed so
-// lately for the present one. What the cloud is about to take is drained whatever that costs.
+// Available finds steps of Muster that took machines from those that serve when fewer than the wanted number, less those that may be
+// missing and those in quarantine within its bound, serve afterwards. What was lost by others' hands so lately that a pass may not know
+// it counts as there; a machine that began to serve so lately may be taken for one that does not, and a size that the autoscaler has
+// changed so lately for the present one. What the cloud is about to take is drained whatever that costs.
 func Available(w Write) []string {
 	g, exists := ours(w.Before, w.Desired.Owner)
 	if !exists || w.Desired.Deleting || w.Moved || w.Named == nil {
@@ -16,6 +16,7 @@ func Available(w Write) []string {
 	}
 	want := w.desiredSizeAsRead(g)
 	_, unavailable := w.Desired.Limits(want)
+	unavailable += min(quarantined(g, w.Nodes), w.Desired.Quarantined)
 	taken, left := 0, 0
 	for _, m := range g.Members {
 		switch {
@@ -30,6 +31,17 @@ func Available(w Write) []string {
 			unavailable)}
 	}
 	return nil
+}
+
+// quarantined returns the number of members in quarantine.
+func quarantined(g Group, nodes map[string]Node) int {
+	n := 0
+	for _, m := range g.Staying() {
+		if nodes[m.ID].Quarantined {
+			n++
+		}
+	}
+	return n
 }
 
 // counts reports whether a member serves after the step, or was lost so lately that a pass may not know it.

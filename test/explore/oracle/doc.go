@@ -135,8 +135,8 @@ type Node struct {
 	Pods int
 	// Ready is true if the Ready condition is True.
 	Ready bool
-	// Cordoned is true if no pod is scheduled onto it.
-	Cordoned bool
+	// Cordoned is true if no pod is scheduled onto it. Quarantined is true if its rollout goes on without it, because it can't be drained.
+	Cordoned, Quarantined bool
 	// Marked is the time since which a user or the autoscaler has asked for this machine to be removed first, zero if neither has.
 	Marked time.Time
 }
@@ -163,6 +163,8 @@ type Desired struct {
 	DrainTimeout time.Duration
 	// Surge and Unavailable bound how many machines above the wanted number may exist, and how many of it may be missing.
 	Surge, Unavailable Share
+	// Quarantined bounds how many machines that can't be drained may be missing beyond them.
+	Quarantined int
 	// ReplacedByMuster is true if Muster replaces stale machines itself. Paused suspends replacement, SkipModel disables it.
 	ReplacedByMuster, Paused, SkipModel bool
 	// Restart is the time of the last restart request: machines launched before it are to be replaced. Zero for none.
@@ -228,6 +230,10 @@ type Write struct {
 	// Lost holds the instances that stopped serving, without Muster's doing, so recently that some clients may not know. Risen holds those
 	// that began to serve so recently.
 	Lost, Risen map[string]bool
+	// Closure is the state of the policies of the pool.
+	Closure Closure
+	// Resized is true if the wanted number of machines, or the size, was changed some time ago, so that there may be too many.
+	Resized bool
 }
 
 // Reopened has the members that stay after a write count before it too: a rollout that is cancelled opens the nodes again that it had begun
@@ -257,8 +263,21 @@ func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
 		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History},
-		{"reported", Reported}, {"forced", Forced}, {"adopted", Adopted},
+		{"reported", Reported}, {"forced", Forced}, {"adopted", Adopted}, {"outside windows", OutsideWindows},
 	}
+}
+
+// Begins returns the IDs of the serving machines whose replacement by a rollout the write begins. Where more machines exist than are
+// wanted, it began when another was launched in the place of one.
+func (w Write) Begins() []string {
+	if g, exists := ours(w.Before, w.Desired.Owner); !exists || w.succeeded(g) {
+		return nil
+	}
+	var ids []string
+	for _, m := range w.begins() {
+		ids = append(ids, m.ID)
+	}
+	return ids
 }
 
 // gone returns the members that counted before the write and do not after it, because of it.

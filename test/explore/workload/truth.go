@@ -10,6 +10,9 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
+// quarantineLabel is the label of nodes in quarantine, as the project promises it.
+const quarantineLabel = "muster.dev/quarantined"
+
 // Truth returns the actual state of the Nodes, also while the API server is down.
 func (l *Cluster) Truth() map[string]oracle.Node {
 	l.Arrive()
@@ -24,7 +27,7 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 		if node := l.node(m); node != nil {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Cordoned = node.Spec.Unschedulable
-			n.DrainStarted = l.Drains.of(m, node)
+			n.DrainStarted, n.Quarantined = l.Drains.of(m, node), node.Labels[quarantineLabel] != ""
 		} else {
 			n.DrainStarted = m.drained
 		}

@@ -146,7 +146,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	if w.pool.Annotate != nil {
 		w.pool.Annotate(call, words, &sent)
 	}
-	a.judge(sent)
+	a.judge(p, sent)
 	if a.wrote == nil {
 		a.wrote = map[*process]time.Time{}
 	}
@@ -169,7 +169,10 @@ func isWrite(operation string) bool {
 		func(read string) bool { return strings.HasPrefix(strings.ToLower(verb), read) })
 }
 
-func (a *account) judge(w oracle.Write) {
+// judge has the oracles look at a write of a process.
+func (a *account) judge(p *process, w oracle.Write) {
+	w.Closure, w.Resized = a.world.Rollout.closure(p), a.world.Notes.resizedLately()
+	p.begins = append(p.begins, w.Begins()...)
 	for _, check := range oracle.Checks() {
 		if check.Name == "reported" && len(a.world.managers.list) > 1 {
 			continue // another version may have come between

@@ -30,6 +30,7 @@ func (w *World) happen(e script.Event) {
 		w.servers.rotation.Disturb()
 	}
 	w.adoption.reshapes(e)
+	w.Notes.resizes(e)
 	if do, ok := troubles()[e.What]; ok {
 		do(w, e)
 		return
@@ -209,7 +210,12 @@ func (u *users) editStrategy(e script.Event) {
 		{Surge: "2", Unavailable: "2", Policy: "Random"}, {Surge: "50%", Unavailable: "0", Policy: "Oldest"},
 		{Surge: "0", Unavailable: "50%", Policy: "Oldest"}, nil,
 	}
-	w.Objects.EditObject(func(o client.Object) { w.pool.Strategy(o, some[e.N%len(some)]) })
+	w.Objects.EditObject(func(o client.Object) {
+		w.pool.Strategy(o, some[e.N%len(some)])
+		if p := w.Scenario.Policy; p != nil && e.M%3 > 0 {
+			w.setup.pace(o, p.Pace)
+		}
+	})
 }
 
 // upgrade brings the pool to another version of Kubernetes.

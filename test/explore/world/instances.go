@@ -175,7 +175,7 @@ func (p *process) recordDeletion(workload bool, op memapi.Op) {
 	if w.Instances.sick[op.Key.Name] {
 		return
 	}
-	a.judge(oracle.Write{
+	a.judge(p, oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 		Desired: p.desired,
 		Unseen:  2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,

@@ -112,8 +112,12 @@ func (f *setup) apply(change func(client.Object)) {
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Adopted {
 		named.SetProviderID(w.adoption.begin())
 	}
+	if p := w.Scenario.Policy; p != nil {
+		f.pace(o, p.Pace)
+	}
 	w.Must(w.Objects.User.Create(ctx, o), "make the %s", w.Objects.kind)
 	w.Must(w.Objects.User.Create(ctx, f.machinePool()), "make the MachinePool")
+	w.operator.begin()
 	w.Objects.Owner() // it is known from now on, whatever becomes of the objects
 }
 

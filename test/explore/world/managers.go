@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool"
 	"github.com/muster-project/muster/kube/policy"
 	"github.com/muster-project/muster/kube/policy/limiter"
+	"github.com/muster-project/muster/test/explore/questions"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 )
@@ -21,6 +23,8 @@ import (
 type managers struct {
 	world *World
 	list  []*process
+	// questions are those of all processes that ever ran.
+	questions []*questions.Questions
 	// started counts those that were ever started.
 	started int
 	// meeting is the event in the middle of the next pass. inside is true while it runs.
@@ -40,6 +44,8 @@ func (g *managers) start() *process {
 	if g.started++; g.started > 1 {
 		p.name = fmt.Sprintf("#%d ", g.started)
 	}
+	p.questions = g.question(p.name)
+	g.questions = append(g.questions, p.questions)
 	p.mgmt, p.wl = w.Objects.server.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
 	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)),
 		Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
@@ -49,7 +55,7 @@ func (g *managers) start() *process {
 	live := w.Objects.server.NewCache(uncached(w.Scenario.Kind)...).Client(p.gate(false))
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
 		SkipModelReconciliation: w.Scenario.SkipModel, Policies: &limiter.Limiter{Policies: &policy.Reader{Client: local},
-			Ledger: &limiter.Ledger{}}})
+			Gates: p.questions.Asker, Ledger: &limiter.Ledger{}}})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	for _, m := range w.members {
 		p.controllers = append(p.controllers,
@@ -71,6 +77,7 @@ func (g *managers) start() *process {
 
 // bury takes a dead process away. Another one is started if it was the last.
 func (g *managers) bury(p *process) {
+	p.questions.Stop()
 	var left []*process
 	for _, other := range g.list {
 		if other != p {
@@ -136,6 +143,44 @@ func (g *managers) next() (who *process, what *controller, at time.Time) {
 		}
 	}
 	return who, what, at
+}
+
+// question returns the questions of a new process.
+func (g *managers) question(of string) *questions.Questions {
+	w := g.world
+	o := questions.Options{Of: of, Kind: w.Objects.kind, Began: w.trace.Began, Stir: w.Stir}
+	if p := w.Scenario.Policy; p != nil {
+		o.Gates = p.Gates
+	}
+	q, err := questions.New(w.t.Context(), o)
+	w.Must(err, "watch the gates")
+	return q
+}
+
+// takeUp notes the answers to gates that came, and wakes the pools whose gates have changed.
+func (g *managers) takeUp() {
+	for _, p := range g.list {
+		if p.questions.Asker == nil {
+			continue
+		}
+		synctest.Wait()
+		answers, woken := p.questions.TakeUp()
+		for _, text := range answers {
+			g.world.Trace("gate", "%s%s", p.name, text)
+		}
+		for _, c := range p.controllers {
+			if c.infra && woken[c.request.NamespacedName] {
+				p.wake(c)
+			}
+		}
+	}
+}
+
+// end ends what processes do by themselves.
+func (g *managers) end() {
+	for _, q := range g.questions {
+		q.Stop()
+	}
 }
 
 // requeue has every process look at everything.

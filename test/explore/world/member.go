@@ -31,6 +31,7 @@ type member struct {
 	Rollout   *Rollout
 	backup    *backup
 	adoption  *adoption
+	operator  *operator
 	// writes records the writes to the cloud for the pool, quarrel the cloud status in its objects.
 	writes  *record.Writes
 	quarrel record.Quarrel
@@ -52,6 +53,7 @@ func newMember(w *World, s script.Scenario, at int) *member {
 		writes: record.NewWrites(own.Most)}
 	m.Notes, m.Objects, m.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
 	m.Group, m.backup, m.adoption = &Group{world: w}, &backup{world: w}, &adoption{world: w}
+	m.operator = &operator{world: w, approved: map[string]bool{}}
 	m.Instances = &Instances{world: w, deletionRequested: map[string]bool{}, sick: map[string]bool{}}
 	return m
 }

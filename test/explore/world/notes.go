@@ -30,6 +30,8 @@ type Notes struct {
 	moved time.Time
 	// autoscaled are the sizes of the group that the autoscaler has changed.
 	autoscaled []autoscaled
+	// resized is the time when a user changed the wanted number of machines, or something that it follows from.
+	resized time.Time
 	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
 	rewritten time.Time
 	// notes holds the tags that others put onto the pool's group. They must stay.
@@ -54,6 +56,28 @@ func (n *Notes) Rewritten() { n.rewritten = time.Now() }
 // Autoscaled notes a size that the autoscaler changes to another.
 func (n *Notes) Autoscaled(size int) {
 	n.autoscaled = append(n.autoscaled, autoscaled{until: time.Now(), size: size})
+}
+
+// resizes notes an event that changes how many machines are wanted.
+func (n *Notes) resizes(e script.Event) {
+	switch e.What {
+	case script.Replicas, script.Bounds, script.External, script.Autoscaler, script.Waver, script.GroupEdit, script.HandResize,
+		script.HandBounds, script.HandOwn, script.Restored, script.Reapplied, script.Adopt:
+		n.resized = time.Now()
+	}
+}
+
+// resizedFor bounds the time for which there may be too many machines after their number was changed: a drain can take as long.
+const resizedFor = 12 * time.Minute
+
+// resizedLately reports whether there may be too many machines because their wanted number or the size was changed.
+func (n *Notes) resizedLately() bool {
+	for _, at := range []time.Time{n.resized, n.moved} {
+		if !at.IsZero() && time.Since(at) < resizedFor {
+			return true
+		}
+	}
+	return len(n.autoscaledLately(resizedFor)) > 0
 }
 
 // Kept notes what a user put onto the pool's group and that has to stay there, unless it failed.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/questions"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/test/explore/workload"
 	"github.com/muster-project/muster/test/memapi"
@@ -51,6 +52,11 @@ type process struct {
 	runs *controller
 	// paused is true if the pool was paused when the pass began, as this process knows it.
 	paused bool
+	// questions has the gates asked.
+	questions *questions.Questions
+	// began is when the pass began, and begins are the machines whose replacement it has begun.
+	began  time.Time
+	begins []string
 	// desired holds the specification at the beginning of the pass, as this process knows it.
 	desired oracle.Desired
 }
@@ -243,9 +249,10 @@ func (p *process) run(c *controller) {
 	}
 	p.lagging = max(0, p.lagging-1)
 	p.desired, p.paused = p.knows(), p.held()
-	before := p.runs
-	p.runs = c
-	defer func() { p.runs = before }()
+	before, began, begins := p.runs, p.began, p.begins
+	p.runs, p.began, p.begins = c, time.Now(), nil
+	defer func() { p.runs, p.began, p.begins = before, began, begins }()
+	step := w.Rollout.step()
 	if c.infra {
 		w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	}
@@ -258,6 +265,9 @@ func (p *process) run(c *controller) {
 	if err != nil {
 		message = err.Error()
 		w.Secrets("an error of a pass", message)
+	}
+	if err == nil && c.infra {
+		w.Rollout.entered(p, step)
 	}
 	w.Trace("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, message)
 	switch now := time.Now(); {

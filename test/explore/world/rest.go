@@ -269,7 +269,7 @@ func (p *process) knows() oracle.Desired {
 		desired.Surge, desired.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 		desired.DrainTimeout = time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 	}
-	desired.DeletionRequested = w.Instances.allDeletionRequested()
+	desired.DeletionRequested, desired.Quarantined = w.Instances.allDeletionRequested(), w.Rollout.quarantine(o)
 	p.setRollout(mp, o, &desired)
 	return desired
 }

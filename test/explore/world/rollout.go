@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/script"
 	"github.com/muster-project/muster/view/plan"
@@ -106,4 +107,46 @@ func (w *World) foresee() {
 	w.watched = record.Watch(w.Objects.Owner().ID)
 	w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	w.watched.Begin(w.account.ledger)
+}
+
+// closure returns the state of the policies during the pass that a process runs: closed if it was so from its beginning.
+func (r *Rollout) closure(p *process) oracle.Closure {
+	w := r.world
+	if w.Scenario.Policy == nil {
+		return oracle.Closure{}
+	}
+	since, grace, closed := w.Scenario.Policy.ClosedAt(time.Since(w.trace.Began))
+	at := w.trace.Began.Add(since)
+	return oracle.Closure{Closed: closed && !at.After(p.began), Since: at, Grace: grace}
+}
+
+// step returns how far the rollout of the pool is, as its object tells users.
+func (r *Rollout) step() oracle.Step {
+	_, o := r.world.Objects.Both()
+	if o == nil || r.world.Scenario.Policy == nil {
+		return oracle.Step{}
+	}
+	is := r.world.pool.Status(o).Rollout
+	if is == nil {
+		return oracle.Step{}
+	}
+	return oracle.Step{Rollout: is.ID, Wave: int(is.Wave), Entered: is.Entered, Returns: is.Returns}
+}
+
+// entered has it judged what a pass began that has ended without an error, with the step of the rollout before it. What a process reads
+// late, it may have begun by an older step.
+func (r *Rollout) entered(p *process, before oracle.Step) {
+	w := r.world
+	policy := w.Scenario.Policy
+	if policy == nil || len(w.managers.list) > 1 || p.late() > seenLate || w.servers.faults.Lasting() {
+		return
+	}
+	is := oracle.Progress{Before: before, After: r.step(), Begins: p.begins, Approvals: policy.Approval != nil,
+		Approved: w.operator.approved, Passed: map[string]bool{}}
+	for _, g := range policy.Gates {
+		if g.BeforeWave {
+			is.Passed[g.Name] = p.questions.Passed(g, p.began, time.Now())
+		}
+	}
+	w.blameAll("entered", oracle.Entered(is))
 }

@@ -114,7 +114,7 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		w.servers.strange(cloud, id)
 		lost, risen := a.ledger.Lately(now, p.late())
 		a.look(cloud, nodes, []string{id})
-		a.judge(oracle.Write{
+		a.judge(p, oracle.Write{
 			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 			Desired: p.desired,
 			Unseen:  2 * script.Unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,

@@ -78,6 +78,7 @@ func Play(t *testing.T, k *Kind, s script.Scenario, o Options) (out Result) {
 		}()
 		w.live()
 		w.calm()
+		w.managers.end()
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes,
 			Faults: w.faults + w.servers.faults.Played, Effects: w.effects,
@@ -255,6 +256,7 @@ func (w *World) until(end time.Time) {
 	for !w.over() {
 		w.Workload.Arrive()
 		w.keeper.Wake()
+		w.managers.takeUp()
 		now := time.Now()
 		if do := w.agenda.dueBy(now); do != nil {
 			do()
