@@ -88,12 +88,12 @@ func Simulate(l preview.Look) Forecast {
 	}
 	lows := map[int]int{}
 	jumps := 0
-	for range roundsBase + roundsEach*(begins+c.d.Replicas) + c.pace.jumps {
+	for range roundsBase + roundsEach*(begins+c.d.Replicas) + 2*c.pace.jumps {
 		low, acted := out.act(c)
 		lows[c.round] = low
 		out.MinAvailable = min(out.MinAvailable, low)
 		begun := c.now
-		moved := c.tick()
+		moved := c.tick(out.Last)
 		if out.Last.DeletionComplete || !acted && !moved && !c.jump(out.Last, begun, &jumps) {
 			out.Converges = true
 			break

@@ -17,7 +17,9 @@ type idealCloud struct {
 	o   pool.Observed
 	t   pool.Traits
 	now time.Time
-	// round counts the rounds; each is as long as machines take to boot.
+	// began is the time of the observation. What was observed to boot has booted a round later.
+	began time.Time
+	// round counts the rounds; each is as long as machines take to boot, or ends when a decision can change by itself.
 	round int
 	next  int
 	// launched are the rounds in which machines were launched, in order; left are the machines that went.
@@ -46,7 +48,7 @@ const boot = 3 * time.Minute
 
 // newIdealCloud returns a cloud in the observed state.
 func newIdealCloud(l preview.Look) *idealCloud {
-	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now, pace: newPace(l)}
+	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now, began: l.Now, pace: newPace(l)}
 	c.d.Limits = c.pace.limits(c.now)
 	c.o.Instances = slices.Clone(l.Observed.Instances)
 	for k := range c.o.Instances {
@@ -268,9 +270,14 @@ func (c *idealCloud) launch() bool {
 }
 
 // tick ends a round: leaving machines are gone, launched ones have joined, and the cloud's own operations are complete. It reports whether
-// anything has happened.
-func (c *idealCloud) tick() bool {
-	c.now = c.now.Add(boot)
+// anything has happened. Where policies or waves delay a rollout, the round ends already when the last decision can change by itself, with
+// machines that are still booting.
+func (c *idealCloud) tick(last pool.Plan) bool {
+	end := c.booted()
+	whole := !c.pace.delays || !last.Next.After(c.now) || !last.Next.Before(end)
+	if c.now = end; !whole {
+		c.now = last.Next
+	}
 	before := len(c.o.Instances)
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, c.vanishes)
 	moved := before != len(c.o.Instances)
@@ -279,12 +286,16 @@ func (c *idealCloud) tick() bool {
 		if g := i.Guard; g != nil && g.Requested && !g.Released {
 			i.Guard, moved = &pool.Guard{Requested: true, Released: true}, true
 		}
-		moved = c.join(i) || moved
+		moved = !c.bootsUntil(i).After(c.now) && c.join(i) || moved
 	}
-	c.now = c.now.Add(c.d.MinReady)
+	if !c.pace.delays { // else that is when a decision can change by itself
+		c.now = c.now.Add(c.d.MinReady)
+	}
 	c.d.Limits = c.pace.limits(c.now)
-	moved = c.roll() || moved
-	moved = c.work() || moved
+	if whole {
+		moved = c.roll() || moved
+		moved = c.work() || moved
+	}
 	moved = c.launch() || moved
 	c.round++
 	return moved

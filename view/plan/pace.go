@@ -13,7 +13,7 @@ import (
 type pace struct {
 	// at returns what policies allow at a time; nil without policies.
 	at func(time.Time) rollouts.Limits
-	// delays is true if something may delay the rollout. jumps bounds how often the time advances for windows and exclusions.
+	// delays is true if something may delay the rollout. jumps bounds how often the time advances for it.
 	delays bool
 	jumps  int
 	// ageless is true once no machine is replaced for its age any more.
@@ -30,11 +30,11 @@ func newPace(l preview.Look) pace {
 	p := pace{at: l.Limits, begins: map[int]time.Time{}}
 	limits := l.Desired.Limits
 	p.delays = len(limits.Closed) > 0 || !limits.Changes.IsZero() || gates(limits) || limits.Settle > 0
-	if p.delays {
-		p.jumps = 2 * (len(l.Observed.Instances) + 1) // a window opens and closes for each machine
-	}
 	if s := l.Desired.Strategy; s != nil && (len(s.Waves) > 0 || s.Soak != rollouts.Soak{}) {
 		p.delays = true
+	}
+	if p.delays { // for each machine a window opens, closes and lets it end, and the new one must have been Ready for a while
+		p.jumps = 4 * (len(l.Observed.Instances) + 1)
 	}
 	if p.at == nil {
 		p.at = func(time.Time) rollouts.Limits { return limits }
@@ -104,4 +104,24 @@ func (p pace) begin(round int) Begin {
 		return Begin{Gate: p.gate}
 	}
 	return Begin{At: p.begins[round]}
+}
+
+// bootsUntil returns when an instance has booted.
+func (c *idealCloud) bootsUntil(i *pool.Instance) time.Time {
+	if i.Created.After(c.began) {
+		return i.Created.Add(boot)
+	}
+	return c.began.Add(boot)
+}
+
+// booted returns when the present round ends: when the first machine has booted that is booting, else when one launched now would have.
+func (c *idealCloud) booted() time.Time {
+	end := c.now.Add(boot)
+	for k := range c.o.Instances {
+		i := &c.o.Instances[k]
+		if at := c.bootsUntil(i); c.pace.delays && i.State == pool.Pending && at.After(c.now) && at.Before(end) {
+			end = at
+		}
+	}
+	return end
 }
