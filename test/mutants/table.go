@@ -124,5 +124,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 // Table returns all mutations.
 func Table() []Mutation {
 	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, callsTable, awsTable, templateTable, nodegroupTable, azureTable,
-		agentTable, nodepoolTable, instancegroupTable, kapsuleTable, ociTable, kubeTable)
+		agentTable, nodepoolTable, instancegroupTable, kapsuleTable, ociTable, kubeTable, policyTable)
 }
