@@ -77,11 +77,9 @@ func (h podHolds) of(instances []pool.Instance) podHolds {
 // for; and, if again is true, those that were kept when they were read last.
 func (h podHolds) due(p pool.Plan, now time.Time, again bool) map[string]bool {
 	due := map[string]bool{}
-	if p.Step != nil && slices.Contains(takingSteps, p.Step.Kind) {
-		for _, target := range p.Step.Targets {
-			if slices.Contains(p.PodReads.Of, target.ID) && !h[target.ID].at.Equal(now) {
-				due[target.ID] = true
-			}
+	for _, id := range taken(p) {
+		if slices.Contains(p.PodReads.Of, id) && !h[id].at.Equal(now) {
+			due[id] = true
 		}
 	}
 	left := maxHoldsRead
@@ -94,6 +92,17 @@ func (h podHolds) due(p pool.Plan, now time.Time, again bool) map[string]bool {
 		}
 	}
 	return due
+}
+
+// taken returns the instances that a plan takes out of service.
+func taken(p pool.Plan) (ids []string) {
+	if p.Step == nil || !slices.Contains(takingSteps, p.Step.Kind) {
+		return nil
+	}
+	for _, target := range p.Step.Targets {
+		ids = append(ids, target.ID)
+	}
+	return ids
 }
 
 // read reads the pods of the nodes of some instances, and reports whether the workload cluster has answered. Those that could not be read

@@ -115,8 +115,8 @@ type Options struct {
 	// Lean leaves out the parts that only Cluster API's own reconcilers need, which may be added to the manager: the indexes over Machines,
 	// and all Machines in the cache except those of pools.
 	Lean bool
-	// ManagedFields keeps the managed fields of objects in the cache. Muster reads them from the API server, where a user passes windows or approves a gate. If Cluster API's topology controller is
-	// added to the manager, it writes them anew in every pass without them.
+	// ManagedFields keeps the managed fields of objects in the cache. Muster reads them from the API server, where a user passes windows or
+	// approves a gate. If Cluster API's topology controller is added to the manager, it writes them anew in every pass without them.
 	ManagedFields bool
 	// Schemes are further kinds that controllers which are added to the manager need.
 	Schemes []func(*runtime.Scheme) error

@@ -202,27 +202,30 @@ func (v *classification) serves(i *Instance) bool {
 func (v *classification) classify(m *member, causes map[string]*Cause) {
 	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
 	m.current = old == nil && m.Template.Same(v.in.o.Wanted)
-	preserved := m.ID == v.preserved
 	m.heldBy = v.heldBy(m)
 	switch {
 	case m.DeletionRequested != nil:
 		m.reason, m.cause, m.staleCause = deletionRequested, *m.DeletionRequested, old
 	case m.Standby:
-		m.reason, m.cause = standby, Cause{"Standby", "another machine was launched in its place"}
-		if old != nil {
-			m.cause = *old
-		}
-	case preserved && old == nil:
-	case v.in.failed(m.Instance) && v.in.t.KeepsFailedInstances && !preserved:
+		m.reason, m.cause = standby, *cmp.Or(old, &Cause{"Standby", "another machine was launched in its place"})
+	case m.ID == v.preserved:
+		v.classifyStale(m, old)
+	case v.in.failed(m.Instance) && v.in.t.KeepsFailedInstances:
 		m.reason, m.cause, m.staleCause = failedInstance, Cause{"Failed", "the instance failed"}, old
-	case ill != nil && v.remediated(m.Instance, old) && !preserved:
+	case ill != nil && v.remediated(m.Instance, old):
 		m.reason, m.cause, m.staleCause = unhealthy, *ill, old
 	case old != nil:
-		m.reason, m.cause = stale, *old
-		m.byMuster = v.replacedByMuster(m.Instance)
-		if why := v.notServing(m.Instance); m.byMuster && why != nil && !preserved {
+		v.classifyStale(m, old)
+		if why := v.notServing(m.Instance); m.byMuster && why != nil {
 			m.reason, m.cause = notServing, Cause{why.Reason, why.Message + ", and it was " + old.Message}
 		}
+	}
+}
+
+// classifyStale notes why a member is stale, if it is.
+func (v *classification) classifyStale(m *member, old *Cause) {
+	if old != nil {
+		m.reason, m.cause, m.byMuster = stale, *old, v.replacedByMuster(m.Instance)
 	}
 }
 

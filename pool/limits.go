@@ -54,12 +54,17 @@ func (v *limits) machine(m *member) rollouts.Machine {
 	if m.reason == standby || m.reason == stale && (m.byMuster || v.in.usesProviderRollout()) {
 		out.Reasons = v.reasons(m)
 	}
-	out.PodsUnread = v.in.d.PodsHold && m.byMuster && m.Node != nil && !m.Node.Pods.Known
+	out.PodsUnread = v.podsUnread(m)
 	return out
 }
 
+// podsUnread reports whether a pod of a member may keep it, as far as is known.
+func (v *limits) podsUnread(m *member) bool {
+	return v.in.d.PodsHold && m.byMuster && m.Node != nil && !m.Node.Pods.Known
+}
+
 // podReads returns whose pods decide what the rollout does next.
-func (v *selection) podReads() (r PodReads) {
+func (v *selection) podReads() (r rollouts.PodReads) {
 	if !v.in.d.PodsHold {
 		return r
 	}
@@ -135,14 +140,10 @@ func (v *limits) id() string {
 
 // plan returns the waves of the strategy for the present size.
 func (v *limits) plan() rollouts.Plan {
-	if v.in.d.Strategy == nil {
-		return rollouts.Plan{}
+	if s := v.in.d.Strategy; s != nil {
+		return rollouts.PlanOf(s.Waves, s.Soak, v.in.want)
 	}
-	sizes := make([]int, 0, len(v.in.d.Strategy.Waves))
-	for _, wave := range v.in.d.Strategy.Waves {
-		sizes = append(sizes, wave.Up(v.in.want))
-	}
-	return rollouts.Plan{Soak: v.in.d.Strategy.Soak, Targets: rollouts.Targets(sizes, v.in.want)}
+	return rollouts.Plan{}
 }
 
 // heldBack returns why waves or policies let Muster begin no replacement.

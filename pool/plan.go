@@ -30,7 +30,7 @@ type Plan struct {
 	// made again once that is known (Node.Evictable); until then the blocked one stays the one that goes.
 	Undecided []string
 	// PodReads tells whose pods decide what the rollout does next; empty without Desired.PodsHold.
-	PodReads PodReads
+	PodReads rollouts.PodReads
 	// Forecast are the waves in which the rest of a rollout by Strategy replaces instances, if nothing goes wrong.
 	Forecast []Wave
 	// Budget bounds the rollout and every other step of Muster.
@@ -39,14 +39,6 @@ type Plan struct {
 	Rollout Rollout
 	// Progress is how far the waves are, with the record to keep for the next decision.
 	Progress rollouts.Verdict
-}
-
-// PodReads are the instances whose pods may keep them. The plan is to be made again once more of Node.Pods is known.
-type PodReads struct {
-	// Of are those that the rollout is to replace and whose replacement has not begun, in the order in which they would go.
-	Of []string
-	// Next is true if no more replacements can begin before pods are read that have not been.
-	Next bool
 }
 
 // InstanceDecision is why one instance goes.

@@ -150,7 +150,11 @@ func (d Desired) minReplicas() int {
 type DeletePolicy = order.Policy
 
 // The delete policies.
-const Oldest, Newest, Random = order.Oldest, order.Newest, order.Random
+const (
+	Oldest = order.Oldest
+	Newest = order.Newest
+	Random = order.Random
+)
 
 // Cause is why something is done or not done: a reason for programs and a sentence for people. Messages hold no times and no request IDs,
 // so that two passes over the same facts report the same.

@@ -61,8 +61,9 @@ func TestForeignHolds(t *testing.T) {
 		off   bool
 		want  string
 	}{
-		"none":                     {nil, false, ""},
-		"Karpenter's":              {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "true")}, false, "the mark karpenter.sh/do-not-disrupt: true"},
+		"none": {nil, false, ""},
+		"Karpenter's": {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "true")}, false,
+			"the mark karpenter.sh/do-not-disrupt: true"},
 		"Karpenter's without true": {[]func(*corev1.Node){annotated("karpenter.sh/do-not-disrupt", "false")}, false, ""},
 		"a cloud's": {[]func(*corev1.Node){labelled("example.com/upgrade", "Paused")}, false,
 			"the mark example.com/upgrade: paused"},
@@ -77,8 +78,12 @@ func TestForeignHolds(t *testing.T) {
 			w.ForeignHolds = []nodes.Mark{nodes.DoNotDisrupt, {Key: "example.com/upgrade", Value: "paused"}}
 		}
 		got, err := w.Find(t.Context(), []string{key})
-		if n := got[key]; n.Preserved != (why == "kept for diagnosis if it fails") || err != nil || n.HeldBy != c.want || n.Held != (c.want != "") || !n.HeldUntil.IsZero() {
+		n := got[key]
+		if err != nil || n.HeldBy != c.want || n.Held != (c.want != "") || !n.HeldUntil.IsZero() {
 			t.Errorf("%s: want %q without an end, got %+v, %v", why, c.want, n, err)
+		}
+		if preserved := why == "kept for diagnosis if it fails"; n.Preserved != preserved {
+			t.Errorf("%s: want preserved %t, got %+v", why, preserved, n)
 		}
 	}
 }

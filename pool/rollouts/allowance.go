@@ -33,6 +33,14 @@ type Machine struct {
 	TurnedUnready bool
 }
 
+// PodReads are the machines whose pods may keep them. The plan is to be made again once more is known of their pods.
+type PodReads struct {
+	// Of are those that the rollout is to replace and whose replacement has not begun, in the order in which they would go.
+	Of []string
+	// Next is true if no more replacements can begin before pods are read that have not been.
+	Next bool
+}
+
 // Allowance is how far a rollout may go now, with every machine considered.
 type Allowance struct {
 	Verdict
@@ -67,12 +75,11 @@ type counts struct{ open, aged, unread, begun, quarantined, closed, serving int 
 
 // add counts a machine.
 func (n *counts) add(m Machine, l Limits) {
-	replaced := len(m.Reasons) > 0
-	if m.Serves && (!replaced || !m.Begun) {
+	if m.servesOn() {
 		n.serving++
 	}
 	switch {
-	case !replaced:
+	case len(m.Reasons) == 0:
 	case m.Begun && m.Quarantined:
 		n.begun++
 		n.quarantined++
@@ -90,6 +97,9 @@ func (n *counts) add(m Machine, l Limits) {
 	}
 }
 
+// servesOn reports whether a machine serves and its replacement has not begun.
+func (m Machine) servesOn() bool { return m.Serves && (len(m.Reasons) == 0 || !m.Begun) }
+
 // paced returns the pool with the pace that counts: a return to a former template has no waves, and nothing that would judge it.
 func (p Pool) paced() Pool {
 	if p.Limits.Returns {
@@ -106,11 +116,8 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 	for _, m := range machines {
 		facts.add(m)
 		n.add(m, p.Limits)
-		if c := p.Limits.closure(m.Reasons); c != nil && !m.Begun && m.Held == (Cause{}) && a.closed == (Cause{}) {
-			a.closed = c.Cause
-		}
 	}
-	a.KeepsSurge = n.closed > 0
+	a.closed, a.KeepsSurge = p.Limits.firstClosed(machines), n.closed > 0
 	facts.Shut = n.closed > 0 && n.open+n.aged+n.unread == 0
 	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
 	a.Begins = min(n.open, a.Begin) + n.aged
@@ -126,6 +133,16 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 		a.Held = a.held(machines, n)
 	}
 	return a
+}
+
+// firstClosed returns the first closure of a machine whose replacement has not begun; zero if there is none.
+func (l Limits) firstClosed(machines []Machine) Cause {
+	for _, m := range machines {
+		if c := l.closure(m.Reasons); c != nil && !m.Begun && m.Held == (Cause{}) {
+			return c.Cause
+		}
+	}
+	return Cause{}
 }
 
 // classes returns the classes of reasons for which machines are replaced, in their order.

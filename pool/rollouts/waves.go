@@ -33,6 +33,15 @@ type Plan struct {
 	Soak    Soak
 }
 
+// PlanOf returns the plan of a strategy's waves, which are cumulative, for a pool of some size.
+func PlanOf(waves []IntOrPercent, soak Soak, size int) Plan {
+	sizes := make([]int, 0, len(waves))
+	for _, wave := range waves {
+		sizes = append(sizes, wave.Up(size))
+	}
+	return Plan{Soak: soak, Targets: Targets(sizes, size)}
+}
+
 // waves returns the number of waves.
 func (p Plan) waves() int { return max(1, len(p.Targets)) }
 
@@ -111,8 +120,8 @@ type Verdict struct {
 	HeldNames, QuarantinedNames []string
 }
 
-// NeedsGates reports whether the gates of the policies count for the rollout now or soon: it is under way, and not all of it is held back by
-// windows and exclusions.
+// NeedsGates reports whether the gates of the policies count for the rollout now or soon: it is under way, and not all of it is held back
+// by windows and exclusions.
 func (v Verdict) NeedsGates() bool {
 	return v.State != None && (v.State != Waiting || v.Cause != Cause{})
 }
