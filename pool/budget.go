@@ -39,9 +39,7 @@ func newBudget(r *rollout) *budget {
 	}
 	if v.rollout.mayReplace() {
 		need = v.surgeNeed
-	}
-	if v.rollout.mayReplace() && !v.rollout.limits.KeepsSurge { // what a surge waits for would be removed with it otherwise
-		kept = v.surgeNeed
+		kept = max(v.surgeNeed, min(kept, v.rollout.limits.KeptSurge))
 	}
 	v.minSize = max(v.in.want+v.surgeFor(need), v.sizeForRemoval())
 	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+v.surgeFor(kept)))

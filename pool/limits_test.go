@@ -149,3 +149,23 @@ func TestRolloutWithinPolicies(t *testing.T) {
 		}
 	})
 }
+
+// TestScaleInOutsideOfWindows: a closed window keeps what was launched before it closed, and no instance of a pool that has become smaller.
+func TestScaleInOutsideOfWindows(t *testing.T) {
+	closed := policies{period: 24 * time.Hour, open: 0}.at(now)
+	for _, c := range []struct {
+		why       string
+		instances []Instance
+		want      int
+	}{
+		{"nothing was launched", serving(5), 2},
+		{"one was launched for a machine that waits", append(serving(4), machine("n-1", 1, current)), 1},
+	} {
+		d := wants(3, rolls(1, 0))
+		d.Limits = closed
+		p := Decide(d, fleet(c.instances, newTemplate, sized(5)), clouds["scale set"], now)
+		if p.Step == nil || p.Step.Kind != Drain || len(p.Step.Targets) != c.want {
+			t.Errorf("%s: want %d drained, got %s", c.why, c.want, say(p))
+		}
+	}
+}

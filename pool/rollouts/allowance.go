@@ -48,8 +48,9 @@ type Allowance struct {
 	Begins int
 	// Held is why none begins although machines are to be replaced; zero otherwise.
 	Held Cause
-	// KeepsSurge is true if a window, an exclusion or a budget holds some back: what was launched for them stays until they go on.
-	KeepsSurge bool
+	// KeptSurge is the number of machines that were launched for others which a window, an exclusion or a budget holds back: they stay until
+	// those go on, because what they wait for would be removed with them otherwise.
+	KeptSurge int
 	limits     Limits
 	now        time.Time
 	// ReadsPods is true if the pods of machines have to be read before more replacements can begin.
@@ -70,8 +71,8 @@ type Pool struct {
 
 // counts are numbers of machines: those whose replacement may begin unless the waves or a budget hold it back, those that are replaced for
 // their age, those of which it is not known whether pods keep them, those whose replacement has begun, those of them in quarantine, those
-// that a closure holds back, and those that serve and stay.
-type counts struct{ open, aged, unread, begun, quarantined, closed, serving int }
+// that a closure holds back, those that serve and stay, and those of the wanted template.
+type counts struct{ open, aged, unread, begun, quarantined, closed, serving, current int }
 
 // add counts a machine.
 func (n *counts) add(m Machine, l Limits) {
@@ -79,6 +80,8 @@ func (n *counts) add(m Machine, l Limits) {
 		n.serving++
 	}
 	switch {
+	case m.Current:
+		n.current++
 	case len(m.Reasons) == 0:
 	case m.Begun && m.Quarantined:
 		n.begun++
@@ -117,7 +120,8 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 		facts.add(m)
 		n.add(m, p.Limits)
 	}
-	a.closed, a.KeepsSurge = p.Limits.firstClosed(machines), n.closed > 0
+	a.closed = p.Limits.firstClosed(machines)
+	keeps := n.closed > 0
 	facts.Shut = n.closed > 0 && n.open+n.aged+n.unread == 0
 	a.Verdict = Next(r, p.Plan, p.Limits, facts, now)
 	a.Begins = min(n.open, a.Begin) + n.aged
@@ -126,7 +130,10 @@ func Allow(r Record, p Pool, machines []Machine, now time.Time) Allowance {
 	a.InWork = n.begun + max(0, p.Size-n.serving-n.begun)
 	a.ReadsPods = n.unread > 0 && n.open+n.aged == 0 && a.Begin > 0
 	if room := max(0, p.Limits.AtOnce-a.InWork); p.Limits.Budget != (Cause{}) && a.Begins > room {
-		a.KeepsSurge, a.Begins = true, room
+		keeps, a.Begins = true, room
+	}
+	if keeps {
+		a.KeptSurge = n.current
 	}
 	a.name(machines)
 	if a.Begins == 0 && n.begun == n.quarantined {
