@@ -51,10 +51,10 @@ type Allowance struct {
 	// KeptSurge is the number of machines that were launched for others which a window, an exclusion or a budget holds back: they stay until
 	// those go on, because what they wait for would be removed with them otherwise.
 	KeptSurge int
-	limits     Limits
-	now        time.Time
 	// ReadsPods is true if the pods of machines have to be read before more replacements can begin.
 	ReadsPods bool
+	limits    Limits
+	now       time.Time
 	// closed is the first closure of a machine whose replacement has not begun.
 	closed Cause
 	// takesServing is true if one of the machines that are to be replaced serves.

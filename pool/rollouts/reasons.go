@@ -8,8 +8,8 @@ import (
 )
 
 // ReasonsOf returns the classes of reasons for which a machine is stale: by the fields in which its template differs, those of the kind
-// that set its image, and whether its version of Kubernetes may be another one. A difference that is not known is of every class that it may
-// be, and so is one of a kind that names no such fields.
+// that set its image, and whether its version of Kubernetes may be another one. A difference that is not known is of every class that it
+// may be, and so is one of a kind that names no such fields.
 func ReasonsOf(diff, images []string, version bool) []Reason {
 	list := make([]Reason, 0, len(Reasons))
 	image := func(field string) bool { return slices.Contains(images, field) }

@@ -273,21 +273,10 @@ func (c *idealCloud) launch() bool {
 // anything has happened. Where policies or waves delay a rollout, the round ends already when the last decision can change by itself, with
 // machines that are still booting.
 func (c *idealCloud) tick(last pool.Plan) bool {
-	end := c.booted()
-	whole := !c.pace.delays || !last.Next.After(c.now) || !last.Next.Before(end)
-	if c.now = end; !whole {
-		c.now = last.Next
-	}
+	whole := c.endRound(last)
 	before := len(c.o.Instances)
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, c.vanishes)
-	moved := before != len(c.o.Instances)
-	for k := range c.o.Instances {
-		i := &c.o.Instances[k]
-		if g := i.Guard; g != nil && g.Requested && !g.Released {
-			i.Guard, moved = &pool.Guard{Requested: true, Released: true}, true
-		}
-		moved = !c.bootsUntil(i).After(c.now) && c.join(i) || moved
-	}
+	moved := c.arrive() || before != len(c.o.Instances)
 	if !c.pace.delays { // else that is when a decision can change by itself
 		c.now = c.now.Add(c.d.MinReady)
 	}
@@ -298,6 +287,28 @@ func (c *idealCloud) tick(last pool.Plan) bool {
 	}
 	moved = c.launch() || moved
 	c.round++
+	return moved
+}
+
+// endRound sets the clock to the end of the round, and reports whether the round lasts as long as machines take to boot.
+func (c *idealCloud) endRound(last pool.Plan) (whole bool) {
+	end := c.booted()
+	whole = !c.pace.delays || !last.Next.After(c.now) || !last.Next.Before(end)
+	if c.now = end; !whole {
+		c.now = last.Next
+	}
+	return whole
+}
+
+// arrive releases guards that were requested to, and has machines join that have booted. It reports whether there were any.
+func (c *idealCloud) arrive() (moved bool) {
+	for k := range c.o.Instances {
+		i := &c.o.Instances[k]
+		if g := i.Guard; g != nil && g.Requested && !g.Released {
+			i.Guard, moved = &pool.Guard{Requested: true, Released: true}, true
+		}
+		moved = !c.bootsUntil(i).After(c.now) && c.join(i) || moved
+	}
 	return moved
 }
 

@@ -103,7 +103,9 @@ func (w *world) adoption(scope string) {
 	if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
 		w.Errorf("want the field named that differs, got %+v", o.Instances[0])
 	}
-	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = new("projects/p/global/images/other"), nil })(w.target.Spec)
+	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) {
+		s.Image, s.ImageFamily = new("projects/p/global/images/other"), nil
+	})(w.target.Spec)
 	differs := slices.DeleteFunc(w.observe().Instances[0].TemplateDiff, func(field string) bool { return field == "spec.instanceType" })
 	if len(differs) != 1 || !slices.Contains(w.driver.Traits().ImageFields, differs[0]) {
 		w.Errorf("want the field of the image named, got %v", differs)

@@ -17,7 +17,8 @@ func TestVersionSkewInMachinesUpToDate(t *testing.T) {
 		{"all are as wanted", "too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &two}, nil},
 		{"some are not", "1 of 2 machines are up to date; too new", Facts{VersionSkew: "too new", Replicas: &two, UpToDate: &one}, nil},
 		{"no version is too new", "1 of 2 machines are up to date", Facts{Replicas: &two, UpToDate: &one}, nil},
-		{"nodes are unknown", "no connection", Facts{VersionSkew: "too new", Replicas: &two, ByVersion: true, NodesUnknown: "no connection"}, nil},
+		{"nodes are unknown", "no connection", Facts{VersionSkew: "too new", Replicas: &two, ByVersion: true, NodesUnknown: "no connection"},
+			nil},
 	} {
 		if got := machinesUpToDate(&pass{Facts: c.facts, Outcome: Outcome{Nodes: c.nodes}}); got.Message != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got.Message)
