@@ -16,10 +16,26 @@ import (
 	"github.com/muster-project/muster/pool/rollouts"
 )
 
-// nameClients returns the settings and limits with the clients that passed windows and approved gates for the rollout of a pass. What the
+// clients finds the clients that have set annotations of a pool.
+type clients[O Object] struct {
+	// live reads without the cache.
+	live client.Reader
+	new  func() O
+}
+
+// clientsOf returns the clients of the pools of a reconciler.
+func clientsOf[O Object, S any](r *Reconciler[O, S]) clients[O] {
+	c := clients[O]{live: r.Live, new: r.kind.New}
+	if c.live == nil {
+		c.live = r.Client
+	}
+	return c
+}
+
+// name returns the settings and limits with the clients that passed windows and approved gates for the rollout of a pass. What the
 // status has recorded of them is kept. The objects are read for it once, without the cache, which has no managed fields. A failed read
 // leaves them unknown: what they requested holds all the same.
-func (r *Reconciler[O, S]) nameClients(
+func (c clients[O]) name(
 	ctx context.Context, s scope[O], rec rollouts.Record, l rollouts.Limits,
 ) (settings.Settings, rollouts.Limits) {
 	set := s.settings
@@ -33,7 +49,7 @@ func (r *Reconciler[O, S]) nameClients(
 	var read []client.Object
 	objects := func() []client.Object {
 		if read == nil {
-			read = r.liveObjects(ctx, s)
+			read = c.read(ctx, s)
 		}
 		return read
 	}
@@ -90,19 +106,15 @@ func having(objects []client.Object, has func(map[string]string) bool) []client.
 	return slices.DeleteFunc(slices.Clone(objects), func(o client.Object) bool { return !has(o.GetAnnotations()) })
 }
 
-// liveObjects reads the infrastructure object and its MachinePool from the API server, as far as it returns them.
-func (r *Reconciler[O, S]) liveObjects(ctx context.Context, s scope[O]) []client.Object {
-	live, found := r.Live, []client.Object{}
-	if live == nil {
-		live = r.Client
-	}
-	if o := r.kind.New(); live.Get(ctx, client.ObjectKeyFromObject(s.object), o) == nil {
+// read reads the infrastructure object and its MachinePool from the API server, as far as it returns them.
+func (c clients[O]) read(ctx context.Context, s scope[O]) (found []client.Object) {
+	if o := c.new(); c.live.Get(ctx, client.ObjectKeyFromObject(s.object), o) == nil {
 		found = append(found, o)
 	}
 	if s.machinePool == nil {
 		return found
 	}
-	if mp := (&clusterv1.MachinePool{}); live.Get(ctx, client.ObjectKeyFromObject(s.machinePool), mp) == nil {
+	if mp := (&clusterv1.MachinePool{}); c.live.Get(ctx, client.ObjectKeyFromObject(s.machinePool), mp) == nil {
 		found = append(found, mp)
 	}
 	return found

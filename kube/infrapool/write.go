@@ -172,7 +172,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 	fillStatus(s, rep, r.kind.Aliases, r.Now())
 	status.MarkRemoved(out, o.GetCommonStatus().Instances)
 	if out.Seen && !s.deleting() {
-		set, limits := r.nameClients(ctx, s, out.Plan.Progress.Record, p.facts.input.Desired.Limits)
+		set, limits := clientsOf(r).name(ctx, s, out.Plan.Progress.Record, p.facts.input.Desired.Limits)
 		status.SetRollout(o.GetCommonStatus(), out.Plan, out.Observed, limits, set, s.asked.returns)
 	}
 	status.SetRollback(o.GetCommonStatus(), p.rollback)

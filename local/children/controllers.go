@@ -65,6 +65,7 @@ func runControllers(ctx context.Context, args []string) error {
 		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: *webhookPort, CertDir: d.Webhook(), CertName: "tls.crt", KeyName: "tls.key"},
 		Gates:         enabled,
 		PolicyGates:   policyGates,
+		ForeignHolds:  true,
 		ManagedFields: feature.Gates.Enabled(feature.ClusterTopology),
 	}
 	return world.RunChild(ctx, world.ControllersChild, d, func(ctx context.Context) error { return control(ctx, d, o, *tokenTTL) })
