@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	scenarios = flag.Int("n", 300, "how many scenarios are explored")
+	scenarios = flag.Int("n", 120, "how many scenarios are explored")
 	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so "+
 		"that each commit explores others")
 	stop     = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
