@@ -44,7 +44,7 @@ func (e *Engine[S]) readPodHolds(ctx context.Context, f Input[S], n Nodes, m *re
 		m.podHolds = nil
 		return
 	}
-	m.podHolds = m.podHolds.of(out.Observed.Instances)
+	m.podHolds = m.podHolds.of(out.Plan.PodReads.Of)
 	for round := range maxHoldRounds {
 		due := m.podHolds.due(out.Plan, f.Now, round == 0)
 		if len(due) == 0 {
@@ -62,12 +62,12 @@ func (e *Engine[S]) readPodHolds(ctx context.Context, f Input[S], n Nodes, m *re
 	}
 }
 
-// of returns the answers for the instances that still exist.
-func (h podHolds) of(instances []pool.Instance) podHolds {
+// of returns the answers for some instances: those of others, which no rollout is to replace, would grow old.
+func (h podHolds) of(ids []string) podHolds {
 	left := podHolds{}
-	for _, i := range instances {
-		if answer, ok := h[i.ID]; ok && i.Node != nil {
-			left[i.ID] = answer
+	for _, id := range ids {
+		if answer, ok := h[id]; ok {
+			left[id] = answer
 		}
 	}
 	return left

@@ -38,7 +38,7 @@ type member struct {
 	available bool
 	// current is true if it was launched from the wanted template and is not to be replaced.
 	current bool
-	// heldBy is what keeps it from being replaced; empty if nothing does.
+	// heldBy names the mark that keeps it from being replaced; empty if none does.
 	heldBy string
 	// byMuster is true if Muster replaces it rather than a provider rollout, toReplace if it is one of classification.toReplace, and
 	// needsSurge if a surge has to take its place. The rollout sets needsSurge of unhealthy ones too.

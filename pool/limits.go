@@ -72,9 +72,9 @@ func (v *selection) podReads() (r rollouts.PodReads) {
 	for _, m := range v.queue {
 		if len(m.inRollout.Reasons) > 0 && m.byMuster && !m.inRollout.Begun {
 			r.Of = append(r.Of, m.ID)
-		}
-		if m.Node != nil && m.Node.Pods.By != "" {
-			v.in.clock.Reached(v.in.clock.Now().Add(time.Minute)) // the pods are worth another read then
+			if m.Node != nil && m.Node.Pods.By != "" {
+				v.in.clock.Reached(v.in.clock.Now().Add(time.Minute)) // the pods are worth another read then
+			}
 		}
 	}
 	return r

@@ -21,7 +21,7 @@ const (
 // Key has what the place of an instance in the queue depends on.
 type Key struct {
 	ID, Zone string
-	// Rank is what the loss of the instance costs. Lower goes first, whatever the policy.
+	// Rank orders instances by the cost of their loss. Lower goes first, whatever the policy.
 	Rank int
 	// Born is when the instance was made.
 	Born time.Time

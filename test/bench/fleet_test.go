@@ -53,7 +53,7 @@ type fleetKind struct {
 	// life is the whole life of so many pools, rest what they cost when nothing moves.
 	life func(t *testing.T, pools int) fleetLife
 	rest func(t *testing.T, pools int, long time.Duration) phase
-	// policed is what they cost then under policies.
+	// policed has their cost under policies.
 	policed func(t *testing.T, pools int, long time.Duration, policies []client.Object) policedPhase
 }
 

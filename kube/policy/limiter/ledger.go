@@ -57,7 +57,7 @@ type grant struct {
 // grantedFor is longer than a pass takes.
 const grantedFor = time.Minute
 
-// selection is what a policy selects, and since when the pools that it selects are counted.
+// selection has the selector of a policy, and the time since which the pools that it selects are counted.
 type selection struct {
 	selector *musterv1.RolloutPolicySelector
 	since    time.Time

@@ -26,7 +26,7 @@ func keysOf(policies []*policy.Policy) []policyKey {
 	return keys
 }
 
-// account is what pools are counted for: a policy, or a policy in one Cluster.
+// account identifies a count of pools: those of a policy, or of a policy in one Cluster.
 type account struct {
 	policy     policyKey
 	perCluster bool
@@ -42,7 +42,7 @@ func accountOf(b policy.Budget, cluster client.ObjectKey) account {
 	return account{policy: keyOf(b.Policy), perCluster: true, cluster: cluster}
 }
 
-// sums are what the pools of each account use together. They follow each change of a pool, so that reading one costs the same whatever the
+// sums hold the use of the pools of each account together. They follow each change of a pool, so that reading one costs the same whatever the
 // number of pools.
 type sums map[account]sum
 
