@@ -97,6 +97,12 @@ func (w *Workload) Evictable(ctx context.Context, keys []string) (map[string]poo
 	if w.excluded(clusterv1.ExcludeNodeDrainingAnnotation) {
 		return nil, nil
 	}
+	return ofNodes(ctx, w, keys, w.evictable)
+}
+
+// ofNodes returns what is read of the pods of each node, by provider key. It takes no longer than a round of evictions: nodes that it has
+// not read by then are left out, and so are those that do not exist.
+func ofNodes[T any](ctx context.Context, w *Workload, keys []string, read func(context.Context, *corev1.Node) (T, error)) (map[string]T, error) {
 	found, err := nodes.ByProviderKeys(ctx, w.Remote, keys)
 	if err != nil {
 		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
@@ -106,13 +112,13 @@ func (w *Workload) Evictable(ctx context.Context, keys []string) (map[string]poo
 	if err := w.listPods(ctx, len(found)); err != nil {
 		return nil, err
 	}
-	out := make(map[string]pool.Evictable, len(found))
+	out := make(map[string]T, len(found))
 	for _, key := range keys {
 		node, ok := found[key]
 		if !ok || spent.Err() != nil {
 			continue
 		}
-		if out[key], err = w.evictable(ctx, node); err != nil {
+		if out[key], err = read(ctx, node); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package drain
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,28 +14,13 @@ import (
 // PodHolds reports which of the nodes have a pod that asks to be left alone, by the annotation that Karpenter honors on pods. It takes no
 // longer than a round of evictions: nodes that it has not read by then are left out.
 func (w *Workload) PodHolds(ctx context.Context, keys []string) (map[string]pool.PodHold, error) {
-	found, err := nodes.ByProviderKeys(ctx, w.Remote, keys)
-	if err != nil {
-		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
-	}
-	spent, cancel := context.WithTimeout(ctx, roundLimit)
-	defer cancel()
-	if err := w.listPods(ctx, len(found)); err != nil {
-		return nil, err
-	}
-	out := make(map[string]pool.PodHold, len(found))
-	for _, key := range keys {
-		node, ok := found[key]
-		if !ok || spent.Err() != nil {
-			continue
-		}
+	return ofNodes(ctx, w, keys, func(ctx context.Context, node *corev1.Node) (pool.PodHold, error) {
 		r, err := w.running(ctx, node)
 		if err != nil {
-			return nil, err
+			return pool.PodHold{}, err
 		}
-		out[key] = pool.PodHold{Known: true, By: holding(slices.Concat(r.left, r.kept), w.Now)}
-	}
-	return out, nil
+		return pool.PodHold{Known: true, By: holding(slices.Concat(r.left, r.kept), w.Now)}, nil
+	})
 }
 
 // holding returns the first pod by name that asks to be left alone, and its annotation; empty if none does.
