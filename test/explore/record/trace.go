@@ -8,23 +8,33 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Trace is everything that happened, one line each, with the virtual time since the beginning.
+// Trace is everything that happened, one line each, with the virtual time since the beginning. Workers and the alarms of the simulated
+// clouds add to it at once.
 type Trace struct {
 	Began time.Time
-	text  strings.Builder
+
+	mu   sync.Mutex
+	text strings.Builder
 }
 
 // Add adds a line.
 func (t *Trace) Add(what, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	fmt.Fprintf(&t.text, "%10.3f %-6s ", time.Since(t.Began).Seconds(), what)
 	fmt.Fprintf(&t.text, format, args...)
 	t.text.WriteByte('\n')
 }
 
-func (t *Trace) String() string { return t.text.String() }
+func (t *Trace) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
 
 // errorCodes match the error code in the responses of the services.
 var errorCodes = []*regexp.Regexp{regexp.MustCompile(`<Code>([^<]*)</Code>`), regexp.MustCompile(`^\{"error":\{"code":"([^"]*)"`)}
