@@ -100,9 +100,12 @@ func (w *Workload) Evictable(ctx context.Context, keys []string) (map[string]poo
 	return ofNodes(ctx, w, keys, w.evictable)
 }
 
+// nodeReader reads what the pods of one node say.
+type nodeReader[T any] func(context.Context, *corev1.Node) (T, error)
+
 // ofNodes returns what is read of the pods of each node, by provider key. It takes no longer than a round of evictions: nodes that it has
 // not read by then are left out, and so are those that do not exist.
-func ofNodes[T any](ctx context.Context, w *Workload, keys []string, read func(context.Context, *corev1.Node) (T, error)) (map[string]T, error) {
+func ofNodes[T any](ctx context.Context, w *Workload, keys []string, read nodeReader[T]) (map[string]T, error) {
 	found, err := nodes.ByProviderKeys(ctx, w.Remote, keys)
 	if err != nil {
 		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)

@@ -42,8 +42,8 @@ func accountOf(b policy.Budget, cluster client.ObjectKey) account {
 	return account{policy: keyOf(b.Policy), perCluster: true, cluster: cluster}
 }
 
-// sums hold the use of the pools of each account together. They follow each change of a pool, so that reading one costs the same whatever the
-// number of pools.
+// sums hold the use of the pools of each account together. They follow each change of a pool, so that reading one costs the same whatever
+// the number of pools.
 type sums map[account]sum
 
 // sum is that of one account.
