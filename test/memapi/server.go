@@ -122,7 +122,10 @@ func (s *Server) Put(o client.Object) error {
 }
 
 // Client reads and writes what the server holds now, as kubectl does.
-func (s *Server) Client() client.Client { return &conn{server: s} }
+func (s *Server) Client() client.Client { return s.Live(nil) }
+
+// Live reads and writes what the server holds now, as a process does without a cache. Every request passes the gate.
+func (s *Server) Live(gate Gate) client.Client { return &conn{server: s, gate: gate} }
 
 // commit makes a change: now replaces old, either of which may be nil. It gives the entry that is stored, or would be.
 func (s *Server) commit(k *kind, key client.ObjectKey, old *entry, now client.Object) *entry {

@@ -11,10 +11,8 @@ import (
 	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -144,12 +142,6 @@ func New(env Environment, o Options) *Cluster {
 
 // plenty is as good as no limit.
 const plenty = 1000
-
-// Everything returns all that a client of the workload cluster may read without a cache.
-func Everything() []client.Object {
-	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{},
-		&corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
-}
 
 func indexes() []memapi.Index {
 	var list []memapi.Index

@@ -21,15 +21,6 @@ import (
 	"github.com/muster-project/muster/test/memapi"
 )
 
-// uncached returns the kinds for which no decision rests on a cache.
-func uncached(k *script.Kind) []client.Object {
-	list := []client.Object{&clusterv1.Machine{}}
-	if k.Machines != nil {
-		list = append(list, k.Machines.New())
-	}
-	return list
-}
-
 // Instances tracks the machines of the pool's group, and their objects.
 type Instances struct {
 	world *World

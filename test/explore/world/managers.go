@@ -48,11 +48,11 @@ func (g *managers) start() *process {
 	g.questions = append(g.questions, p.questions)
 	p.mgmt, p.wl = w.Objects.server.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
 	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)),
-		Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
+		Live: w.Workload.API.Live(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	live := w.Objects.server.NewCache(uncached(w.Scenario.Kind)...).Client(p.gate(false))
+	live := w.Objects.server.Live(p.gate(false))
 	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
 		SkipModelReconciliation: w.Scenario.SkipModel, Policies: &limiter.Limiter{Policies: &policy.Reader{Client: local},
 			Gates: p.questions.Asker, Ledger: &limiter.Ledger{}}})
