@@ -73,7 +73,7 @@ func clean(t *testing.T, s script.Scenario) run {
 	if len(got.Wrong) > 0 {
 		t.Fatalf("undisturbed: %v\n%s", got.Wrong, upTo(got.Trace))
 	}
-	if len(got.Effects) == 0 && s.Has(script.Replicas) {
+	if len(got.Effects) == 0 && (s.Has(script.Replicas) || s.Has(script.Template)) {
 		t.Fatal("undisturbed: want effects to be counted, found none")
 	}
 	return got

@@ -27,7 +27,7 @@ func golden() []script.Scenario {
 	spot := func(s *script.Scenario) { s.Spot = true }
 	adopted := func(s *script.Scenario) { s.Adopted = true }
 	machined := func(s *script.Scenario) { s.Own = Own{Regional: own(*s).Regional, Machines: true} }
-	image := script.Event{What: script.Template, N: 3}
+	image := script.Event{What: script.Template, N: 7}
 	var list []script.Scenario
 	for _, regional := range []bool{false, true} {
 		list = append(
@@ -37,9 +37,11 @@ func golden() []script.Scenario {
 			at(regional, "rollout, surge 1", image),
 			with(at(regional, "rollout, unavailable 1", image),
 				func(s *script.Scenario) { s.Strategy = &script.Limits{Surge: "0", Unavailable: "1", Policy: "Oldest"} }),
-			with(at(regional, "external: rollout", image, script.Event{What: script.Autoscaler, N: 4, At: 20 * time.Second}), elsewhere),
+			// An autoscaler that sets the size in a surge can't be told from the surge.
+			with(at(regional, "external: rollout, then the group grows", image,
+				script.Event{What: script.Autoscaler, N: 4, At: 15 * time.Minute}), elsewhere),
 			at(regional, "the group is set to roll by itself, then the template changes", script.Event{What: HandRoll},
-				script.Event{What: script.Template, N: 3, At: 500 * time.Millisecond}),
+				script.Event{What: script.Template, N: 7, At: 500 * time.Millisecond}),
 			at(regional, "deletion", script.Event{What: script.Delete}),
 		)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // image is an edit of the template that asks for another image.
-var image = script.Event{What: script.Template, N: 3}
+var image = script.Event{What: script.Template, N: 7}
 
 // elsewhere gives the size of a scenario's pool to an external autoscaler.
 func elsewhere(s *script.Scenario) { s.External = true }
@@ -46,7 +46,9 @@ func golden() []script.Scenario {
 			at(mode, "in place: tags and extensions", script.Event{What: script.GroupEdit, N: 0, M: 1},
 				script.Event{What: script.GroupEdit, N: 4, M: 1, At: time.Minute}),
 			at(mode, "a Machine is deleted", script.Event{What: script.DropMachine, N: 1}),
-			with(at(mode, "external: rollout", image, script.Event{What: script.Autoscaler, N: 4, At: 20 * time.Second}), elsewhere),
+			// An autoscaler that sets the size in a surge can't be told from the surge.
+			with(at(mode, "external: rollout, then the group grows", image,
+				script.Event{What: script.Autoscaler, N: 4, At: 15 * time.Minute}), elsewhere),
 			at(mode, "deletion", script.Event{What: script.Delete}),
 			with(at(mode, "adoption of another provider's scale set", script.Event{What: script.Adopt}), adopted),
 		)
