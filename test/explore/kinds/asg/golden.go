@@ -84,6 +84,8 @@ func rollouts(at func(string, bool, ...script.Event) script.Scenario) []script.S
 			script.Event{What: script.BadTemplate},
 			script.Event{What: script.Back, At: 45 * time.Minute})),
 		spot, blocked,
+		by("1", "0", at("rollout whose canary fails, gone back and tried again", false, image)).GoesBack(),
+		by("0", "1", at("rollout, a machine goes into quarantine", false, image)).Quarantines(),
 		by("1", "0", at("rollout, scaled in meanwhile", false, image, script.Event{What: script.Replicas, N: 1, At: 10 * time.Second})),
 		by("1", "1", at("rollout to a bad image, halted and taken back", false, script.Event{What: script.BadTemplate},
 			script.Event{What: script.Back, At: 25 * time.Minute})),

@@ -56,6 +56,8 @@ func golden() []script.Scenario {
 		at(false, "rollout, taken back in its midst", image, script.Event{What: script.Back, At: 20 * time.Second}),
 		at(true, "rollout to a bad type, halted and taken back", script.Event{What: script.BadTemplate},
 			script.Event{What: script.Back, At: 25 * time.Minute}),
+		at(true, "rollout whose canary fails, gone back and tried again", image).GoesBack(),
+		at(false, "rollout, a machine goes into quarantine", image).Quarantines(),
 		at(false, "restart", script.Event{What: script.RestartNow}),
 		at(true, "a machine is created again in the midst of a rollout", image, script.Event{What: HandRecreate, N: 1, At: 10 * time.Second}),
 		at(false, "a machine is abandoned", script.Event{What: HandAbandon, N: 1}),

@@ -71,6 +71,7 @@ func particular(at func(azurev1.OrchestrationModeType, string, ...script.Event) 
 			script.Event{What: script.GoOn, At: time.Minute}),
 		at(uniform, "rollout to a bad size, halted and taken back", script.Event{What: script.BadTemplate},
 			script.Event{What: script.Back, At: 25 * time.Minute}),
+		at(uniform, "rollout whose canary fails, gone back and tried again", image).GoesBack(),
 		at(flexible, "restart", script.Event{What: script.RestartNow}),
 		with(at(uniform, "external: the autoscaler grows the scale set", script.Event{What: script.Autoscaler, N: 5}), elsewhere),
 		with(at(uniform, "spot machine deallocated", script.Event{What: script.HandInterrupt, N: 1}), spot(azurev1.SpotEvictionPolicyDeallocate)),
