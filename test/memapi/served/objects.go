@@ -55,7 +55,7 @@ func (s *Server) handle(ctx context.Context, q request, body []byte) (runtime.Ob
 		return o, c.Get(ctx, client.ObjectKeyFromObject(o), o)
 	case "post":
 		if q.sub == "eviction" {
-			return success, c.Delete(ctx, o, client.GracePeriodSeconds(1))
+			return succeeded(), c.Delete(ctx, o, client.GracePeriodSeconds(1))
 		}
 		return s.create(ctx, q, body)
 	case "put":
@@ -82,7 +82,8 @@ func (s *Server) handle(ctx context.Context, q request, body []byte) (runtime.Ob
 // status is the subresource of that name.
 const status = "status"
 
-var success = &metav1.Status{Status: metav1.StatusSuccess}
+// succeeded is the answer to a deletion. Each one has its own, which is written to when it is encoded.
+func succeeded() *metav1.Status { return &metav1.Status{Status: metav1.StatusSuccess} }
 
 // decode reads a body in any of the encodings that Kubernetes has.
 func decode(body []byte) (client.Object, error) {
@@ -151,7 +152,7 @@ func (s *Server) delete(ctx context.Context, q request, body []byte) (runtime.Ob
 	default:
 		with.GracePeriodSeconds = new(int64(1))
 	}
-	return success, s.api.Client().Delete(ctx, q.object(), with)
+	return succeeded(), s.api.Client().Delete(ctx, q.object(), with)
 }
 
 // matches reports whether the request selects an object.
