@@ -6,9 +6,11 @@ T       ?= 30
 # types. Those that hold or run an API server would take longer than everything else together; exploration has a run of its own.
 SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed | grep -vE '/kube/machinepool/acceptancetest$$|/shapes')
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
-# out are the contract a second time over another specification of the same kind, and those of its cases that repeat the calls of others: with
-# smaller pages, with other refusals, with older reads. So is what measures allocations. `go test ./...` runs all of them.
-REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(StaleReads|(Throttled|Denied)(Step|Observation)|PagesOfOneItem|StepsWorkWithPages)|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$
+# out are the contract a second time over another specification of the same kind or with other permissions, and those of its cases that
+# repeat the calls of others: with smaller pages, with other refusals and replies, with older reads. So is what measures allocations, and
+# what feeds replies one by one. `go test ./...` runs all of them.
+AGAIN    = StaleReads|(Throttled|Denied)(Step|Observation)|UnavailableStep|LostReply|IgnoredWrite|FailedSecondaryRead|PagesOfOneItem|StepsWorkWithPages
+REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContractWithLeastPermissions$$|^TestContract(Uniform|Flexible|Zonal|Regional)?$$/($(AGAIN))|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$|^FuzzReplies$$
 # The packages with tests that test/testrun leaves out of go test.
 LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' testrun.LongOnly .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
