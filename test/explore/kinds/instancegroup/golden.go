@@ -7,6 +7,9 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
+// image is an edit of the template that asks for another type of machine.
+var image = script.Event{What: script.Template, N: 7}
+
 // golden returns the golden scenarios of managed instance groups: some of a group of one zone, some of a regional one, the most important
 // of both.
 func golden() []script.Scenario {
@@ -24,10 +27,6 @@ func golden() []script.Scenario {
 	}
 	with := script.Scenario.Changed
 	elsewhere := func(s *script.Scenario) { s.External = true }
-	spot := func(s *script.Scenario) { s.Spot = true }
-	adopted := func(s *script.Scenario) { s.Adopted = true }
-	machined := func(s *script.Scenario) { s.Own = Own{Regional: own(*s).Regional, Machines: true} }
-	image := script.Event{What: script.Template, N: 7}
 	var list []script.Scenario
 	for _, regional := range []bool{false, true} {
 		list = append(
@@ -41,12 +40,20 @@ func golden() []script.Scenario {
 			with(at(regional, "external: rollout, then the group grows", image,
 				script.Event{What: script.Autoscaler, N: 4, At: 15 * time.Minute}), elsewhere),
 			at(regional, "the group is set to roll by itself, then the template changes", script.Event{What: HandRoll},
-				script.Event{What: script.Template, N: 7, At: 500 * time.Millisecond}),
+				script.Event{What: script.Template, N: image.N, At: 500 * time.Millisecond}),
 			at(regional, "deletion", script.Event{What: script.Delete}),
 		)
 	}
-	return append(
-		list,
+	return append(list, particular(at)...)
+}
+
+// particular returns the scenarios of a group of one zone or of a regional one alone.
+func particular(at func(bool, string, ...script.Event) script.Scenario) []script.Scenario {
+	with := script.Scenario.Changed
+	spot := func(s *script.Scenario) { s.Spot = true }
+	adopted := func(s *script.Scenario) { s.Adopted = true }
+	machined := func(s *script.Scenario) { s.Own = Own{Regional: own(*s).Regional, Machines: true} }
+	return []script.Scenario{
 		at(false, "scale out", script.Event{What: script.Replicas, N: 6}),
 		at(true, "scale in and out again", script.Event{What: script.Replicas, N: 1}, script.Event{What: script.Replicas, N: 4,
 			At: 4 * time.Second}),
@@ -73,5 +80,5 @@ func golden() []script.Scenario {
 			script.Event{What: HandRecreate, N: 1, At: 8 * time.Second}), machined),
 		at(false, "group deleted by hand", script.Event{What: script.HandDropGroup}),
 		with(at(false, "adoption of another provider's group", script.Event{What: script.Adopt}), adopted),
-	)
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/test/explore/script"
 )
 
-// image is an edit of the template that asks for another image.
+// image is an edit of the template that asks for another size.
 var image = script.Event{What: script.Template, N: 7}
 
 // elsewhere gives the size of a scenario's pool to an external autoscaler.
