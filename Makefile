@@ -9,7 +9,7 @@ SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./vi
 # out are the contract a second time over another specification of the same kind or with other permissions, and those of its cases that
 # repeat the calls of others: with smaller pages, with other refusals and replies, with older reads. So is what measures allocations, and
 # what feeds replies one by one. `go test ./...` runs all of them.
-AGAIN    = StaleReads|(Throttled|Denied)(Step|Observation)|UnavailableStep|LostReply|IgnoredWrite|FailedSecondaryRead|PagesOfOneItem|StepsWorkWithPages
+AGAIN    = StaleReads|(Throttled|Denied)(Step|Observation)|UnavailableStep|LostReply|IgnoredWrite|PagesOfOneItem|StepsWorkWithPages
 REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContractWithLeastPermissions$$|^TestContract(Uniform|Flexible|Zonal|Regional)?$$/($(AGAIN))|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$|^FuzzReplies$$
 # The packages with tests that test/testrun leaves out of go test.
 LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' testrun.LongOnly .)))

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Op is one request to a server: a write, or a read of a live kind.
+// Op is one request to a server: a write, or a read that no cache answers.
 type Op struct {
 	// Verb is get, list, create, update, patch, delete or deletecollection.
 	Verb, Subresource, Kind string
